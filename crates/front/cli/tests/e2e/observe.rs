@@ -268,3 +268,65 @@ fn redis_talks_with_its_clients() {
     let both = between("redis-server", "redis-benchmark") + between("redis-benchmark", "redis-server");
     assert!(both > 100.0, "{:?}", messages(&pattern));
 }
+
+/// The folder with libseatmap_trace, which `make test` builds along; `None`, with a message, where it was not built.
+fn library() -> Option<std::path::PathBuf> {
+    let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    let is_there = folder.join("libseatmap_trace.so").is_file();
+    if !is_there {
+        eprintln!("skipped: libseatmap_trace is not built");
+    }
+    is_there.then_some(folder)
+}
+
+/// A source of the library's own tests.
+fn traced(name: &str) -> String {
+    format!("{}/../trace-c/tests/programs/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_program_tells_of_its_own_shared_lines() {
+    let (place, Some(folder)) = (Place::new(), library()) else { return };
+    if !installed("gcc") {
+        return eprintln!("skipped: no gcc");
+    }
+    let (source, archive) = (traced("sharing.c"), folder.join("libseatmap_trace.a").display().to_string());
+    let line = format!(
+        "gcc -O1 -g -pthread -fsanitize=thread -c {source} -o sharing.o && \
+         gcc -pthread sharing.o {archive} -ldl -o sharing"
+    );
+    assert!(Command::new("sh").args(["-c", &line]).current_dir(place.folder()).status().unwrap().success());
+    let output = place.run(&["observe", "--method", "tsan", "-o", "pattern.json", "--", "./sharing"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"200\n"[..]), "{said}");
+    assert!(said.contains("false sharing: ") && said.contains("counters+8"), "{said}");
+    let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
+    assert!(messages(&pattern).values().sum::<f64>() >= 100.0, "{pattern}");
+    let plain = place.run(&["observe", "--method", "tsan", "--", "true"]);
+    assert!(plain.status.code() == Some(1) && String::from_utf8(plain.stderr).unwrap().contains("-fsanitize=thread"));
+}
+
+#[test]
+fn ranks_of_a_job_are_observed() {
+    let (place, Some(folder)) = (Place::new(), library()) else { return };
+    let built = Command::new("mpicc").args(["-O1", "-o"]).arg(place.path("halo")).arg(traced("halo.c")).output();
+    if !built.is_ok_and(|output| output.status.success()) || !installed("mpirun") {
+        return eprintln!("skipped: no MPI compiler");
+    }
+    let so = folder.join("libseatmap_trace.so").display().to_string();
+    let job = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "4", "./halo"];
+    let observe = ["observe", "--method", "mpi", "--library", &so, "-o", "pattern.json", "--"];
+    let mut command = place.command(&[&observe[..], &job].concat());
+    let output = command.env_remove("LD_PRELOAD").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    if said.contains("unrecognized") || said.contains("unknown option") {
+        return eprintln!("skipped: another MPI than Open MPI");
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
+    assert_eq!(names(&pattern), ["rank 0", "rank 1", "rank 2", "rank 3"]);
+    // Each rank sends 5 messages to the next one, besides collectives.
+    assert!(messages(&pattern)[&("rank 0".to_owned(), "rank 1".to_owned())] >= 5.0);
+    let absent = place.run(&["observe", "--method", "mpi", "--library", "absent.so", "--", "true"]);
+    assert!(absent.status.code() == Some(2) && String::from_utf8(absent.stderr).unwrap().contains("absent.so"));
+}

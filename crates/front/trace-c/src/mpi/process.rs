@@ -12,9 +12,18 @@ use std::sync::atomic::Ordering::Relaxed;
 /// When MPI was initialised, in nanoseconds of `CLOCK_REALTIME`, which all computers of a job share.
 static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 
+/// The CPU time of this process when MPI was initialised, in nanoseconds.
+static BEGAN_CPU_NS: AtomicI64 = AtomicI64::new(0);
+
 /// When MPI was initialised, in nanoseconds since 1970.
 pub fn began_ns() -> i64 {
     BEGAN_NS.load(Relaxed)
+}
+
+/// The CPU time of this process since MPI was initialised, in nanoseconds: starting a short job takes more of it than
+/// the job.
+pub fn used_ns() -> i64 {
+    cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID) - BEGAN_CPU_NS.load(Relaxed)
 }
 
 /// This rank in `MPI_COMM_WORLD`, and the number of ranks.
@@ -27,6 +36,7 @@ pub fn rank_and_size() -> (c_int, c_int) {
 
 fn began() {
     BEGAN_NS.store(cpu_ns(libc::CLOCK_REALTIME), Relaxed);
+    BEGAN_CPU_NS.store(cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID), Relaxed);
 }
 
 #[unsafe(no_mangle)]

@@ -2,7 +2,7 @@
 
 use super::book::{Book, Communicator, book};
 use super::call::Call;
-use super::process::{began_ns, rank_and_size};
+use super::process::{began_ns, rank_and_size, used_ns};
 use crate::output::{self, FORMAT};
 use crate::text::Text;
 use crate::threads::cpu_ns;
@@ -39,7 +39,7 @@ fn head(text: &mut Text) -> fmt::Result {
     let tid = unsafe { libc::gettid() };
     write!(text, "{{\"format\":\"{FORMAT}\",\"kind\":\"rank\",\"rank\":{rank},\"ranks\":{size},\"pid\":{pid},")?;
     let (from, to) = (began_ns(), cpu_ns(libc::CLOCK_REALTIME));
-    let cpu = cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+    let cpu = used_ns();
     writeln!(text, "\"tid\":{tid},\"from_ns\":{from},\"to_ns\":{to},\"cpu_ns\":{cpu}}}")
 }
 

@@ -58,6 +58,10 @@ fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -
     let messages = mpi::read(&traces).unwrap();
     assert!(messages.observation.unseen.is_empty(), "{:?}", messages.observation.unseen);
     assert_eq!(messages.observation.tasks.len(), RANKS);
+    // No process uses more CPU time in a stretch of time than there are CPUs.
+    let cpus = std::thread::available_parallelism().unwrap().get() as f64;
+    let most_s = messages.observation.seconds() * cpus;
+    assert!(messages.observation.tasks.iter().all(|task| task.cpu_s <= most_s), "{:?}", messages.observation.tasks);
     assert_eq!(sorted(messages.sums), sorted(expected()));
 }
 
