@@ -66,6 +66,7 @@ lab:
 	./scripts/lab/run target/faults/release/seatmap
 	./scripts/lab/v9fs target/faults/release/seatmap
 	./scripts/lab/numa target/faults/release/seatmap
+	./scripts/lab/stacked target/faults/release/seatmap
 
 lint:
 	$(CARGO) fmt --all --check

@@ -14,6 +14,8 @@ pub enum PairStatus {
     MultiRegime,
     /// The passes disagree and show no levels: the median is one of many values that it could have been.
     Unsteady,
+    /// The host runs both vCPUs on one CPU: each round trip waits until the host changes from one to the other.
+    Stacked,
     /// Read from a file that says nothing about it.
     Imported,
 }
@@ -27,6 +29,7 @@ impl PairStatus {
             PairStatus::Drifting => "drifting",
             PairStatus::MultiRegime => "multi-regime",
             PairStatus::Unsteady => "unsteady",
+            PairStatus::Stacked => "stacked",
             PairStatus::Imported => "imported",
         }
     }

@@ -25,6 +25,11 @@ pub trait Testbed {
         1
     }
 
+    /// Whether a hypervisor may run two of the PUs on one CPU of its own. A model has no hypervisor.
+    fn has_hosts(&self) -> bool {
+        false
+    }
+
     /// The smallest step that its clock takes, in nanoseconds.
     fn clock_step_ns(&self) -> f64;
 }

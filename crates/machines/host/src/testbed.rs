@@ -104,6 +104,10 @@ impl Testbed for HostTestbed {
         self.clock.ns_per_tick()
     }
 
+    fn has_hosts(&self) -> bool {
+        true
+    }
+
     fn clock_step_ns(&self) -> f64 {
         self.clock.step_ns()
     }

@@ -1,6 +1,7 @@
 //! The matrix protocol: every pair, several passes, a new random order each; and again the pairs whose passes disagree.
 
 mod further;
+mod stacked;
 
 use crate::error::MeasureError;
 use crate::floor::refuse_impossible;
@@ -139,6 +140,10 @@ impl<P: Probe> MatrixRun<'_, P> {
         pass: usize,
         samples: &mut Samples,
     ) -> Result<(), MeasureError<P::Error>> {
+        let round = &self.without_stacked(round, pass, samples)?;
+        if round.is_empty() {
+            return Ok(());
+        }
         let brought = self.batches(round, samples.pus())?;
         for (pair, mut batches) in round.iter().zip(brought) {
             let [a, b] = [samples.pus()[pair.0], samples.pus()[pair.1]];

@@ -65,6 +65,11 @@ pub trait Probe {
     /// if they had made this one.
     fn passed_over(&mut self, _pair: PairAt) {}
 
+    /// Whether a hypervisor may run two of the PUs on one CPU of its own. A model has no hypervisor.
+    fn has_hosts(&self) -> bool {
+        false
+    }
+
     /// The smallest step of the clock behind the figures, in nanoseconds.
     fn clock_step_ns(&self) -> f64;
 

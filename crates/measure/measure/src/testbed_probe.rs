@@ -102,6 +102,10 @@ impl<T: Testbed> Probe for TestbedProbe<T> {
         Ok(self.batches(visit, &traces))
     }
 
+    fn has_hosts(&self) -> bool {
+        self.testbed.has_hosts()
+    }
+
     fn clock_step_ns(&self) -> f64 {
         self.testbed.clock_step_ns()
     }

@@ -2,7 +2,7 @@
 
 use crate::candidates::{Candidate, Ground, Soft, distance};
 use crate::engine::{Engine, Rules};
-use crate::event::{Decision, Event, Gain, Verdict};
+use crate::event::{Decision, Event, Gain, Verdict, on_file};
 use crate::guard::Guard;
 use crate::log::{Line, Said};
 use crate::masks::{Masks, Sweep};
@@ -167,7 +167,7 @@ impl<'a> Conductor<'a> {
     }
 
     fn write(&mut self, said: Said) -> Result<(), LiveError> {
-        let at_s = self.session.elapsed().as_secs_f64();
+        let at_s = on_file(self.session.elapsed().as_secs_f64());
         (self.log)(&Line { at_s, said }).map_err(LiveError::Log)
     }
 
@@ -219,7 +219,7 @@ impl<'a> Conductor<'a> {
         self.candidates = ground.candidates(&pattern)?;
         self.tids = tids(&seen);
         self.pattern = Some(pattern);
-        let messages_per_s = seen.messages() / seen.seconds().max(1e-9);
+        let messages_per_s = on_file(seen.messages() / seen.seconds().max(1e-9));
         self.outcome.messages_per_s = Some(messages_per_s);
         Ok(Ok(Event::Observed { messages_per_s, candidates: self.candidates.clone() }))
     }
@@ -236,7 +236,7 @@ impl<'a> Conductor<'a> {
             return Ok(Err(end));
         }
         let count = self.meter.end(self.session.messages(), &self.session.threads());
-        Ok(Ok(Event::Read { rate: count.map(|count| count / begun.elapsed().as_secs_f64()) }))
+        Ok(Ok(Event::Read { rate: count.map(|count| on_file(count / begun.elapsed().as_secs_f64())) }))
     }
 
     fn rest(&mut self, time: Duration) -> Result<Result<Event, End>, LiveError> {
@@ -247,7 +247,7 @@ impl<'a> Conductor<'a> {
         let seen = self.session.seen();
         let now = seen.pattern("now");
         // Tasks keep their places while threads only come.
-        let distance = self.pattern.as_ref().map_or(0.0, |before| distance(before, &now));
+        let distance = self.pattern.as_ref().map_or(0.0, |before| on_file(distance(before, &now)));
         Ok(Ok(Event::Watched { distance }))
     }
 

@@ -7,7 +7,7 @@
 //! are shown to be worse, or until the pattern changes; after a failure the pattern must have changed too, and the
 //! program is left alone for a time that doubles. So chance cannot make the seats flap.
 
-use crate::event::{Decision, Event, Gain, Verdict, Why};
+use crate::event::{Decision, Event, Gain, Verdict, Why, on_file};
 use seatmap_statistics::{median, signed_rank};
 use serde::{Deserialize, Serialize};
 
@@ -150,11 +150,11 @@ impl Engine {
         let Some(shift) = signed_rank::shift(&logs, confidence) else { return Some((Verdict::Unread, None)) };
         let middle = |rates: Vec<f64>| median(&rates).unwrap_or(0.0);
         let gain = Gain {
-            ratio: shift.centre.exp(),
-            low: shift.low.exp(),
-            high: shift.high.exp(),
-            free: middle(pairs.iter().map(|(free, _)| *free).collect()),
-            seated: middle(pairs.iter().map(|(_, seated)| *seated).collect()),
+            ratio: on_file(shift.centre.exp()),
+            low: on_file(shift.low.exp()),
+            high: on_file(shift.high.exp()),
+            free: on_file(middle(pairs.iter().map(|(free, _)| *free).collect())),
+            seated: on_file(middle(pairs.iter().map(|(_, seated)| *seated).collect())),
             pairs: pairs.len(),
         };
         let verdict = match () {

@@ -3,6 +3,12 @@
 use crate::candidates::Candidate;
 use serde::{Deserialize, Serialize};
 
+/// A figure with three decimals: as many as a file gives back to the bit, so that a log decides the same again.
+#[must_use]
+pub fn on_file(figure: f64) -> f64 {
+    (figure * 1e3).round() / 1e3
+}
+
 /// Something that happened to the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]

@@ -120,6 +120,7 @@ pub(crate) const TERMS: &[Term] = &[
         "steal",
         "The share of the time that the hypervisor gave to others although this CPU had work, as the kernel counts it.",
     ),
+    term("stacked", "The host runs both vCPUs of this pair on one CPU, in turn, so that they never run at once."),
     term("stolen", "The share of the time in which the detour loop did not run."),
     term("threshold", "The shortest gap that is told apart from the loop itself."),
     term("topology", "Which CPUs share cores, caches, memory and packages."),

@@ -127,6 +127,7 @@ fn statuses(distance: &CoreDistance) -> String {
         Some(PairStatus::Drifting) => 'd',
         Some(PairStatus::MultiRegime) => 'm',
         Some(PairStatus::Unsteady) => 'u',
+        Some(PairStatus::Stacked) => 'k',
         Some(PairStatus::Imported) => 'i',
         None => '-',
     };

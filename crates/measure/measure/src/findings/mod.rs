@@ -50,6 +50,17 @@ pub enum Finding {
         /// The pair with the widest interval, where intervals are on file.
         widest: Option<Wide>,
     },
+    /// The host runs the vCPUs of pairs on one CPU, in turn.
+    Stacked {
+        /// The number of pairs.
+        pairs: usize,
+        /// Their share of the measured pairs, in percent.
+        percent: f64,
+        /// One of the pairs, by OS indices.
+        example: [u32; 2],
+        /// Its median, in round-trip nanoseconds.
+        median_ns: f64,
+    },
     /// Pairs of one kind are nearer or farther than on any published machine.
     Implausible {
         /// Which pairs.
@@ -154,6 +165,7 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
     let far_home = far_home::find(&view);
     [
         clock_quantised(profile),
+        passes::stacked(distance),
         passes::multi_regime(distance),
         passes::unsteady(distance),
         passes::drifting(distance),

@@ -9,6 +9,13 @@ pub fn multi_regime(distance: &CoreDistance) -> Option<Finding> {
     Some(Finding::MultiRegime { pairs, percent, widest })
 }
 
+pub fn stacked(distance: &CoreDistance) -> Option<Finding> {
+    let (pairs, percent) = count(distance, PairStatus::Stacked)?;
+    let (i, j, _) = distance.status.pairs().find(|(_, _, status)| **status == Some(PairStatus::Stacked))?;
+    let (example, median_ns) = ([distance.pus[i], distance.pus[j]], distance.median_ns[(i, j)]);
+    Some(Finding::Stacked { pairs, percent, example, median_ns })
+}
+
 pub fn drifting(distance: &CoreDistance) -> Option<Finding> {
     let (pairs, percent) = count(distance, PairStatus::Drifting)?;
     Some(Finding::Drifting { pairs, percent })

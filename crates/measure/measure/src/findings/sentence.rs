@@ -9,6 +9,9 @@ impl fmt::Display for Finding {
         match self {
             Finding::ClockQuantised { step_ns } => clock_quantised(out, *step_ns),
             Finding::MultiRegime { pairs, percent, widest } => multi_regime(out, *pairs, *percent, widest.as_ref()),
+            Finding::Stacked { pairs, percent, example, median_ns } => {
+                stacked(out, *pairs, *percent, *example, *median_ns)
+            }
             Finding::Unsteady { pairs, percent, widest } => unsteady(out, *pairs, *percent, widest.as_ref()),
             Finding::Drifting { pairs, percent } => drifting(out, *pairs, *percent),
             Finding::Implausible { pairs, median_ns, low_ns, high_ns } => {
@@ -59,6 +62,20 @@ fn multi_regime(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest
         ". In a virtual machine this is the host moving vCPUs about, and one median describes neither place. "
     )?;
     write!(out, "Pin the vCPUs on the host, or measure on bare metal.")
+}
+
+fn stacked(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, [a, b]: [u32; 2], median_ns: f64) -> fmt::Result {
+    write!(out, "{} stacked: the host runs both vCPUs on one CPU, in turn", subject(pairs, percent, "is", "are"))?;
+    write!(
+        out,
+        ". A round trip between PUs {a} and {b} takes {:.1} us, as long as the host's scheduler ",
+        median_ns / 1e3
+    )?;
+    write!(
+        out,
+        "lets one of them run. Threads that talk must not sit on both: ask for vCPUs that are pinned to CPUs of "
+    )?;
+    write!(out, "their own, or use fewer of these.")
 }
 
 fn unsteady(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest: Option<&Wide>) -> fmt::Result {

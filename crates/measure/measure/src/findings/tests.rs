@@ -91,7 +91,10 @@ fn flips_and_drifts_are_counted() {
     distance.regimes = vec![PairRegimes { pus: [0, 3], regimes }];
     distance.status.set_both(1, 2, Some(PairStatus::Drifting));
     distance.status.set_both(1, 3, Some(PairStatus::Drifting));
+    distance.status.set_both(0, 1, Some(PairStatus::Stacked));
+    distance.median_ns.set_both(0, 1, 3_100_000.0);
     insta::assert_snapshot!(sentences(&profile), @r"
+    - 1 pair (17 %) is stacked: the host runs both vCPUs on one CPU, in turn. A round trip between PUs 0 and 1 takes 3100.0 us, as long as the host's scheduler lets one of them run. Threads that talk must not sit on both: ask for vCPUs that are pinned to CPUs of their own, or use fewer of these.
     - 1 pair (17 %) flips between several distances, most of all PUs 0 and 3: 80 ns and 302 ns, 25 % slow. In a virtual machine this is the host moving vCPUs about, and one median describes neither place. Pin the vCPUs on the host, or measure on bare metal.
     - 2 pairs (33 %) drift from pass to pass. Frequency, temperature or load changed meanwhile: fix the governor, let the machine settle, and measure again.
     - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.

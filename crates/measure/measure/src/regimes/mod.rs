@@ -11,6 +11,8 @@
 //!   own, in order.
 //! - **Stable**: neither, and the 95 % interval of the median ends less than 20 % above its start.
 //! - **Unsteady**: the interval is wider than that, and the passes show no levels either (`between`).
+//! - **Stacked**: nine in ten samples are longer than any cache line takes, because the host runs both vCPUs on one CPU
+//!   in turn. A pair whose vCPUs are only preempted now and then has fast samples too.
 
 mod between;
 mod drift;
@@ -18,11 +20,19 @@ mod mixture;
 mod single;
 
 use seatmap_machine::{PairStatus, Regime};
-use seatmap_statistics::{median, sorted};
+use seatmap_statistics::{median, quantile_sorted, sorted};
 
 /// The widest 95 % interval of a stable median, as its end over its start. Two levels are told apart from this ratio
 /// on, so a wider interval leaves room for both.
 pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
+
+/// The round trip from which no cache line is what takes the time, in nanoseconds. The longest published distance
+/// between two PUs is about 2,000 ns, and a change between two threads of a hypervisor takes 10,000 ns and more where it
+/// yields at once, and milliseconds where a slice of its scheduler has to end.
+pub const STACKED_NS: f64 = 10_000.0;
+
+/// Samples below which no pair is called stacked.
+const FEWEST_STACKED: usize = 8;
 
 /// Passes from which the fastest and the slowest do not count in [`passes_disagree`]: among this many passes, about
 /// one is a visit that something else disturbed.
@@ -47,6 +57,9 @@ pub struct Verdict {
 pub fn judge(passes: &[Vec<f64>]) -> Verdict {
     let passes = usable(passes);
     let samples = passes.concat();
+    if is_stacked(&samples) {
+        return Verdict { status: PairStatus::Stacked, regimes: levels(&samples, &[]) };
+    }
     let mut bounds = Vec::new();
     find_bounds(&samples, &mut bounds);
     bounds.sort_unstable_by(f64::total_cmp);
@@ -57,6 +70,12 @@ pub fn judge(passes: &[Vec<f64>]) -> Verdict {
         false => PairStatus::MultiRegime,
     };
     Verdict { status, regimes: levels(&samples, &bounds) }
+}
+
+/// Whether the two PUs of a pair run in turn and never at once.
+#[must_use]
+pub fn is_stacked(samples: &[f64]) -> bool {
+    samples.len() >= FEWEST_STACKED && quantile_sorted(&sorted(samples), 0.1).is_some_and(|p10| p10 >= STACKED_NS)
 }
 
 /// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that leaves room for two

@@ -165,3 +165,17 @@ fn passes_disagree_from_the_ratio_of_two_levels_on() {
     assert!(!passes_disagree(&passes(&[[80.0; 11].as_slice(), &[300.0]].concat())));
     assert!(passes_disagree(&passes(&[[80.0; 10].as_slice(), &[300.0; 2]].concat())));
 }
+
+#[test]
+fn two_vcpus_on_one_cpu_are_stacked_and_preempted_ones_are_not() {
+    let mut rng = fastrand::Rng::with_seed(7);
+    // Round trips that wait for slices of 3 ms, and half of them for a second one.
+    let mut stacked = |_: usize| 3e6 * (1.0 + rng.f64().round()) + 1e4 * rng.f64();
+    assert_eq!(judge(&[(0..15).map(&mut stacked).collect()]).status, PairStatus::Stacked);
+    assert_eq!(judge(&[vec![12_000.0; 15], vec![3e6; 15]]).status, PairStatus::Stacked);
+    // A neighbour takes the CPU for three visits of four; the fourth one tells what the line takes.
+    let preempted: Vec<Vec<f64>> = (0..4).map(|pass| vec![if pass == 0 { 90.0 } else { 3e6 }; 16]).collect();
+    assert_ne!(judge(&preempted).status, PairStatus::Stacked);
+    assert_ne!(judge(&[vec![3e6; 7]]).status, PairStatus::Stacked, "too few samples to say so");
+    assert_eq!(judge(&vec![vec![1_900.0; 16]; 3]).status, PairStatus::Stable, "the longest published distance");
+}

@@ -347,3 +347,51 @@ fn a_run_broken_off_again_and_again_ends_with_the_same_bits() {
     assert_eq!(bits(replayed(&[1, 2, 13, 7, 1])), once);
     assert_eq!(bits(replayed(&[44, 1])), once);
 }
+
+/// Four vCPUs: the host runs 0 and 1 on one CPU in turn, and takes 2 away in the first visit.
+#[derive(Default)]
+struct Stacked {
+    /// Round trips that 0 and 1 have made.
+    waited: u32,
+    visits: u32,
+}
+
+impl Probe for Stacked {
+    type Error = std::io::Error;
+
+    fn has_hosts(&self) -> bool {
+        true
+    }
+
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, Self::Error> {
+        let mut brought = |pair: &PairAt| {
+            self.visits += 1;
+            let is_stacked = (pair.a, pair.b) == (0, 1);
+            self.waited += if is_stacked { visit.batches * visit.round_trips } else { 0 };
+            let is_preempted = pair.b == 2 && self.visits <= 2;
+            let ns = if is_stacked || is_preempted { 3e6 } else { 90.0 };
+            Batches { round_trip_ns: vec![ns; visit.batches as usize], ..Batches::default() }
+        };
+        Ok(visit.pairs.iter().map(&mut brought).collect())
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        1.0
+    }
+
+    fn lines(&self) -> u32 {
+        1
+    }
+}
+
+#[test]
+fn two_vcpus_on_one_cpu_are_found_by_a_few_round_trips() {
+    let mut probe = Stacked::default();
+    let distance = whole(&mut probe, &Topology::unknown(0..4), &request(&[0, 1, 2, 3])).core_distance;
+    assert_eq!(distance.status[(0, 1)], Some(PairStatus::Stacked));
+    assert_eq!(distance.median_ns[(0, 1)], 3e6);
+    assert!(probe.waited <= 3 * 6 * 6, "{} round trips of milliseconds", probe.waited);
+    let others = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+    assert!(others.iter().all(|pair| distance.median_ns[*pair] == 90.0), "{:?}", distance.median_ns);
+    assert!(others.iter().all(|pair| distance.status[*pair] == Some(PairStatus::Stable)));
+}

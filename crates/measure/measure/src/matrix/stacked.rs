@@ -1,0 +1,82 @@
+//! Pairs whose vCPUs the host runs on one CPU, in turn.
+//!
+//! A round trip between them takes as long as a slice of the host's scheduler, milliseconds, and a usual visit to them
+//! a minute. So a visit of a few round trips comes before the first usual one. Where all of these are far too long, and
+//! again a few times, they are what is kept of the pair.
+
+use super::MatrixRun;
+use crate::error::MeasureError;
+use crate::probe::{Batches, Probe, Visit};
+use crate::regimes::STACKED_NS;
+use crate::samples::Samples;
+
+/// Batches of a short visit, and the round trips of each.
+const BATCHES: u32 = 3;
+const ROUND_TRIPS: u32 = 2;
+
+/// Short visits to a pair that looks stacked: an interruption makes one of them long, not all.
+const VISITS: usize = 5;
+
+impl<P: Probe> MatrixRun<'_, P> {
+    /// The pairs of a round that are worth a usual visit; the batches of the stacked ones are added to the samples.
+    pub(super) fn without_stacked(
+        &mut self,
+        round: &[(usize, usize)],
+        pass: usize,
+        samples: &mut Samples,
+    ) -> Result<Vec<(usize, usize)>, MeasureError<P::Error>> {
+        let is_known = |(i, j): &(usize, usize)| crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat());
+        let known: Vec<bool> = round.iter().map(is_known).collect();
+        if !self.probe.has_hosts() || (pass > 0 && !known.contains(&true)) {
+            return Ok(round.to_vec());
+        }
+        let looks: Vec<bool> = self.short(round, samples.pus())?.iter().map(is_long).collect();
+        let mut left = Vec::new();
+        for (pair, looks_stacked) in round.iter().zip(looks) {
+            match if looks_stacked { self.stacked(*pair, samples.pus())? } else { None } {
+                Some(batches) => self.keep(*pair, pass, batches, samples)?,
+                None => left.push(*pair),
+            }
+        }
+        Ok(left)
+    }
+
+    /// The batches of a pair all of whose short visits are long.
+    fn stacked(&mut self, pair: (usize, usize), pus: &[u32]) -> Result<Option<Batches>, MeasureError<P::Error>> {
+        let mut all = Batches::default();
+        for _ in 0..VISITS {
+            let visit = self.short(&[pair], pus)?.pop().unwrap_or_default();
+            if !is_long(&visit) {
+                return Ok(None);
+            }
+            all.round_trip_ns.extend(visit.round_trip_ns);
+            all.discards += visit.discards;
+        }
+        Ok(Some(all))
+    }
+
+    fn short(&mut self, round: &[(usize, usize)], pus: &[u32]) -> Result<Vec<Batches>, MeasureError<P::Error>> {
+        let pairs = round.iter().map(|pair| self.at(*pair, pus)).collect();
+        let visit = Visit { pairs, batches: BATCHES, round_trips: ROUND_TRIPS };
+        self.probe.visit(&visit).map_err(MeasureError::Machine)
+    }
+
+    fn keep(
+        &mut self,
+        pair: (usize, usize),
+        pass: usize,
+        batches: Batches,
+        samples: &mut Samples,
+    ) -> Result<(), MeasureError<P::Error>> {
+        if let Some(journal) = self.journal.as_mut() {
+            journal.record(pass, pair, &batches)?;
+        }
+        samples.add(pair.0, pair.1, pass, batches);
+        Ok(())
+    }
+}
+
+/// Whether a visit has batches, and none that a cache line explains.
+fn is_long(batches: &Batches) -> bool {
+    !batches.round_trip_ns.is_empty() && batches.round_trip_ns.iter().all(|ns| *ns >= STACKED_NS)
+}
