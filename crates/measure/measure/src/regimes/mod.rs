@@ -27,8 +27,8 @@ use seatmap_statistics::{median, quantile_sorted, sorted};
 pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
 
 /// The round trip from which no cache line is what takes the time, in nanoseconds. The longest published distance
-/// between two PUs is about 2,000 ns, and a change between two threads of a hypervisor takes 10,000 ns and more where it
-/// yields at once, and milliseconds where a slice of its scheduler has to end.
+/// between two PUs is about 2,000 ns, and a change between two threads of a hypervisor takes 10,000 ns and more where
+/// it yields at once, and milliseconds where a slice of its scheduler has to end.
 pub const STACKED_NS: f64 = 10_000.0;
 
 /// Samples below which no pair is called stacked.
