@@ -66,6 +66,8 @@ const RARELY_NEEDED: [(&str, &[&str]); 8] = [
             "packet",
             "rounds",
             "weight",
+            "waiting",
+            "spinning",
             "use_smt",
             "one_per",
             "widen",

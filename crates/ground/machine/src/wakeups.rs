@@ -1,12 +1,13 @@
-//! What it costs to wake a thread that sleeps, on the waker's own CPU and on another one.
+//! The cost of waking a thread that sleeps, on the waker's own CPU and on another one.
 
 use crate::nanoseconds::MAX_ROUND_TRIP_NS;
-use crate::{Level, Topology};
+use crate::{Level, Matrix, Topology};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// Round trips of two threads that take turns and sleep in between: each waits in futex(2) until the other wakes it.
 ///
-/// A core distance is what threads pay that spin. Threads that sleep pay the kernel's wakeup besides, and on one CPU a
+/// Threads that spin pay a core distance. Threads that sleep pay the kernel's wakeup besides, and on one CPU a
 /// wakeup needs no interrupt. The other CPUs are idle meanwhile, so that a wakeup across includes the way out of an
 /// idle state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,13 +42,13 @@ pub struct WakeupPair {
 /// Measured pairs that are equally near.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WakeupClass<'a> {
-    /// What the two CPUs share.
+    /// The part of the hardware that the two CPUs share.
     pub sharing: Nearness,
     /// The pairs.
     pub pairs: Vec<&'a WakeupPair>,
 }
 
-/// What two CPUs have in common, the nearest first.
+/// The nearness of two CPUs, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nearness {
     /// They are one CPU.
@@ -96,24 +97,36 @@ fn shared(level: Level) -> &'static str {
 }
 
 impl Wakeups {
-    /// The round trip between two CPUs in nanoseconds: its own where it was measured, else the median of the pairs
-    /// that are as near, else that of the next further ones, else that of the furthest. `None` where nothing measured
-    /// can stand for it: a wakeup across does not stand for one on the same CPU.
+    /// Whether there is a figure for one CPU and one for two: neither can stand for the other.
     #[must_use]
-    pub fn round_trip_ns(&self, topology: &Topology, pus: [u32; 2]) -> Option<f64> {
-        let is_it = |pair: &&WakeupPair| pair.pus == pus || pair.pus == [pus[1], pus[0]];
-        if let Some(own) = self.pairs.iter().find(is_it) {
-            return Some(own.median_ns);
+    pub fn tell_one_from_two(&self) -> bool {
+        let is_one = |pair: &WakeupPair| pair.pus[0] == pair.pus[1];
+        self.pairs.iter().any(is_one) && !self.pairs.iter().all(is_one)
+    }
+
+    /// The round trips between these CPUs in nanoseconds, on the diagonal those of two threads on one CPU; `None`
+    /// unless [`tell_one_from_two`](Self::tell_one_from_two).
+    ///
+    /// A pair has its own figure where it was measured, else the median of the pairs that are as near, else that of the
+    /// next further ones, else that of the furthest.
+    #[must_use]
+    pub fn round_trips_ns(&self, topology: &Topology, pus: &[u32]) -> Option<Matrix> {
+        if !self.tell_one_from_two() {
+            return None;
         }
-        let wanted = Nearness::of(topology, pus);
-        let classes = self.classes(topology);
-        let exact = || classes.iter().find(|class| class.sharing == wanted);
-        let further = || classes.iter().find(|class| class.sharing > wanted).or(classes.last());
-        let class = match wanted {
-            Nearness::SameCpu => exact()?,
-            _ => exact().or_else(further).filter(|class| class.sharing != Nearness::SameCpu)?,
+        let classes: Vec<(Nearness, f64)> =
+            self.classes(topology).iter().map(|class| (class.sharing, class.median_ns())).collect();
+        let own: HashMap<[u32; 2], f64> = self.pairs.iter().map(|pair| (ordered(pair.pus), pair.median_ns)).collect();
+        let of_class = |wanted: Nearness| {
+            let exact = classes.iter().find(|(sharing, _)| *sharing == wanted);
+            let further = || classes.iter().find(|(sharing, _)| *sharing > wanted);
+            exact.or_else(further).or(classes.last()).map_or(f64::NAN, |(_, ns)| *ns)
         };
-        Some(class.median_ns())
+        let cell = |i: usize, j: usize| {
+            let pair = ordered([pus[i], pus[j]]);
+            own.get(&pair).copied().unwrap_or_else(|| of_class(Nearness::of(topology, pair)))
+        };
+        Some(Matrix::from_fn(pus.len(), cell))
     }
 
     /// The measured pairs by nearness, the nearest first.
@@ -152,6 +165,10 @@ impl Wakeups {
     }
 }
 
+fn ordered([a, b]: [u32; 2]) -> [u32; 2] {
+    [a.min(b), a.max(b)]
+}
+
 impl WakeupClass<'_> {
     /// The median of the pairs' medians, in nanoseconds.
     #[must_use]
@@ -184,9 +201,10 @@ mod tests {
     fn pairs_that_were_not_measured_take_the_figure_of_those_as_near() {
         let pairs = vec![pair([0, 2], 9000.0), pair([0, 0], 2000.0), pair([0, 1], 5000.0), pair([3, 3], 3000.0)];
         let (wakeups, topology) = (Wakeups { pairs, ..Wakeups::default() }, topology());
-        let ns = |a, b| wakeups.round_trip_ns(&topology, [a, b]);
-        assert_eq!([ns(0, 0), ns(3, 3), ns(1, 1)], [2000.0, 3000.0, 2500.0].map(Some));
-        assert_eq!([ns(1, 0), ns(2, 3), ns(1, 3), ns(4, 0)], [5000.0, 5000.0, 9000.0, 9000.0].map(Some));
+        let all = wakeups.round_trips_ns(&topology, &[0, 1, 2, 3, 4]).unwrap();
+        let ns = |a: usize, b: usize| all[(a, b)];
+        assert_eq!([ns(0, 0), ns(3, 3), ns(1, 1)], [2000.0, 3000.0, 2500.0]);
+        assert_eq!([ns(1, 0), ns(2, 3), ns(1, 3), ns(4, 0)], [5000.0, 5000.0, 9000.0, 9000.0]);
         let names: Vec<&str> = wakeups.classes(&topology).iter().map(|class| class.sharing.name()).collect();
         assert_eq!(names, ["same CPU", "same L3", "same package"]);
     }
@@ -195,8 +213,8 @@ mod tests {
     fn a_wakeup_on_one_cpu_and_one_across_do_not_stand_for_each_other() {
         let topology = topology();
         let only = |pus| Wakeups { pairs: vec![pair(pus, 1.0)], ..Wakeups::default() };
-        assert_eq!(only([0, 0]).round_trip_ns(&topology, [0, 1]), None);
-        assert_eq!(only([0, 1]).round_trip_ns(&topology, [0, 0]), None);
+        assert_eq!(only([0, 0]).round_trips_ns(&topology, &[0, 1]), None);
+        assert_eq!(only([0, 1]).round_trips_ns(&topology, &[0]), None);
     }
 
     #[test]

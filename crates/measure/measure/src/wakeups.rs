@@ -1,4 +1,4 @@
-//! What it costs to wake a thread that sleeps, on its waker's CPU and on others.
+//! The cost of waking a thread that sleeps, on its waker's CPU and on others.
 
 use seatmap_machine::{Nearness, Topology, WakeupPair, Wakeups};
 use seatmap_statistics::{Xoshiro, summarise};
