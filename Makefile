@@ -5,6 +5,7 @@
 #   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
+#   make figures the figures of real programs: bench's floor, observe's overhead, gains by seats (an hour)
 #   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
 #   make studies the published experiments again, into docs/studies
 #   make docs    the guide and the API, under target/doc and target/guide
@@ -33,7 +34,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-loom test-cells lab lint bench programs studies docs fuzz build dist install install-lib clean
+.PHONY: demo test test-programs test-build test-loom test-cells lab lint bench figures programs studies docs fuzz build dist install install-lib clean
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -74,6 +75,12 @@ lint:
 
 bench: build
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs
+
+# Each script says what it needs, and leaves out what is not installed.
+figures: build
+	bench/quiet/run --seatmap $(SEATMAP)
+	bench/observe/run $(SEATMAP)
+	bench/gains/run --seatmap $(SEATMAP)
 
 programs: build
 	bench/programs/run --seatmap $(SEATMAP) --keep bench/runs/$$(date +%F)-programs

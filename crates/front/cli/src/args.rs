@@ -58,7 +58,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 
 /// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help` has them all.
 const RARELY_NEEDED: [(&str, &[&str]); 8] = [
-    ("measure", &["passes", "thorough", "parallel", "utilisation", "seed"]),
+    ("measure", &["passes", "thorough", "parallel", "utilisation", "wakeups", "seed"]),
     (
         "place",
         &[
@@ -66,6 +66,8 @@ const RARELY_NEEDED: [(&str, &[&str]); 8] = [
             "packet",
             "rounds",
             "weight",
+            "waiting",
+            "spinning",
             "use_smt",
             "one_per",
             "widen",
@@ -257,6 +259,9 @@ pub struct Measure {
     /// Also time a fixed piece of work on each CPU, alone and all together: how fast each is.
     #[arg(long)]
     pub speed: bool,
+    /// Pairs of each distance between whose CPUs sleeping threads wake each other; 0 leaves this out [default: 2].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=4096))]
+    pub wakeups: Option<u32>,
     /// Go on where an interrupted run of the same command ended.
     #[arg(long)]
     pub resume: bool,

@@ -18,6 +18,7 @@ pub fn table(plan: &Plan) -> String {
         Some(Objective::Congestion) => "",
         Some(Objective::Simulated | Objective::Measured) => " (ns)",
         Some(Objective::Time) => " (ns of the slowest seat)",
+        _ if plan.waits => " (messages x ns of two wakeups)",
         _ => " (weight x ns)",
     };
     let mut text =
@@ -56,11 +57,21 @@ pub(crate) fn rows(plan: &Plan) -> Vec<(String, String, String)> {
 
 fn verdict(plan: &Plan) -> String {
     match (plan.cost, plan.lower_bound) {
-        _ if plan.optimal => "No placement is cheaper: proven.\n".to_owned(),
+        _ if plan.optimal => format!("No placement is cheaper{}: proven.\n", condition(plan)),
         (Some(cost), Some(bound)) if bound > 0.0 => {
             format!("No placement can be more than {:.1} % cheaper.\n", 100.0 * (1.0 - bound / cost))
         }
         _ => "How much cheaper a placement could be is not known.\n".to_owned(),
+    }
+}
+
+/// The condition of a proof by distances: threads that sleep are often faster on one CPU than on the nearest two.
+pub(crate) fn condition(plan: &Plan) -> &'static str {
+    let is_by_distance = matches!(plan.objective, Some(Objective::Distance | Objective::Time)) && !plan.waits;
+    let used: std::collections::HashSet<u32> = plan.placement.iter().copied().collect();
+    match is_by_distance && used.len() < plan.placement.len() {
+        true => " for threads that spin (two on one CPU count like two on the nearest CPUs)",
+        false => "",
     }
 }
 
@@ -156,6 +167,10 @@ mod tests {
     #[test]
     fn what_is_proven_is_said() {
         let proven = Plan { optimal: true, lower_bound: Some(200.0), ..plan() };
-        assert!(table(&proven).contains("proven"));
+        assert!(table(&proven).contains("No placement is cheaper: proven."));
+        let shared = Plan { placement: vec![4, 2, 4], ..proven };
+        assert!(table(&shared).contains("No placement is cheaper for threads that spin (two on one CPU count"));
+        let sleeping = table(&Plan { waits: true, ..shared });
+        assert!(sleeping.contains("(messages x ns of two wakeups)") && sleeping.contains("is cheaper: proven."));
     }
 }

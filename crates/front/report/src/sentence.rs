@@ -84,7 +84,10 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
         None => format!("As planned the pattern costs {cost:.1}"),
     };
     match plan.lower_bound {
-        _ if plan.optimal => format!("{against}, and no placement is cheaper: proven."),
+        _ if plan.optimal => {
+            let condition = crate::placement::condition(plan);
+            format!("{against}, and no placement is cheaper{condition}: proven.")
+        }
         Some(bound) if bound > 0.0 => {
             format!("{against}, and no placement can be more than {:.1} % cheaper.", 100.0 * (1.0 - bound / cost))
         }

@@ -10,6 +10,7 @@
 //! | [`topology`], [`pu`], [`level`] | the hardware threads and what they share |
 //! | [`speed`] | which cores are faster: performance and efficiency cores |
 //! | [`seat_speed`] | how fast each PU works, relative to the fastest |
+//! | [`wakeups`] | what it costs to wake a thread that sleeps |
 //! | [`square`], [`correlation`] | square matrices, on file as rows; do two lists agree on the order |
 //! | [`core_distance`], [`home_model`], [`loaded`] | what was measured |
 //! | [`origin`], [`environment`], [`clock`] | where a profile comes from, and how far it can be trusted |
@@ -41,6 +42,7 @@ pub mod speed;
 pub mod square;
 pub mod status;
 pub mod topology;
+pub mod wakeups;
 
 pub use clock::Clock;
 pub use core_distance::{CoreDistance, Deciles, PairRegimes, Protocol, Regime};
@@ -58,3 +60,4 @@ pub use speed::Speed;
 pub use square::{Matrix, Square};
 pub use status::PairStatus;
 pub use topology::Topology;
+pub use wakeups::{Nearness, WakeupClass, WakeupPair, Wakeups};

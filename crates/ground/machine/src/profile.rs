@@ -1,7 +1,9 @@
 //! `seatmap-profile/1`: everything known of one machine.
 
 use crate::nanoseconds::too_long;
-use crate::{Clock, CoreDistance, Deciles, Environment, HomeModel, Loaded, Matrix, Origin, SeatSpeed, Topology};
+use crate::{
+    Clock, CoreDistance, Deciles, Environment, HomeModel, Loaded, Matrix, Origin, SeatSpeed, Topology, Wakeups,
+};
 use seatmap_document::DocumentError;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +43,9 @@ pub struct Profile {
     /// How fast each PU works, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<SeatSpeed>,
+    /// The cost of waking threads that sleep, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wakeups: Option<Wakeups>,
 }
 
 impl Profile {
@@ -59,6 +64,7 @@ impl Profile {
             loaded: Vec::new(),
             loaded_seed: None,
             speed: None,
+            wakeups: None,
         }
     }
 
@@ -92,6 +98,9 @@ impl Profile {
         }
         if let Some(speed) = &self.speed {
             check_speed(speed, &self.topology)?;
+        }
+        if let Some(problem) = self.wakeups.as_ref().and_then(|wakeups| wakeups.problem(&self.topology)) {
+            return wrong(format!("wakeups.{problem}"));
         }
         Ok(())
     }

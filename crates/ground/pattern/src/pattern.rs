@@ -42,7 +42,29 @@ pub struct Pattern {
     /// The bytes that each task works on again and again; empty where that is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cache_bytes: Vec<u64>,
+    /// How the pattern was observed, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Observed>,
 }
+
+/// The part of an observation that placing and seating need. Files of `seatmap observe` say more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// The words of the methods, such as `wakeups`.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// How each task came to be, as numbers in the order of creation: `0.2` is the third thread that the first one
+    /// made. Empty where that is unknown.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    /// Whether the program was observed from its first instruction. Only then was each creation seen, and the paths are
+    /// those of the next run too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_start: bool,
+}
+
+/// The method whose messages are wakeups of threads that sleep.
+const WAKEUPS: &str = "wakeups";
 
 impl Pattern {
     /// A pattern of tasks without names. Edges of one ordered pair are added up, in ascending order of their ends.
@@ -65,6 +87,7 @@ impl Pattern {
             loads: Vec::new(),
             load_ns: None,
             cache_bytes: Vec::new(),
+            observation: None,
         }
     }
 
@@ -72,6 +95,18 @@ impl Pattern {
     #[must_use]
     pub fn load(&self, task: usize) -> f64 {
         self.loads.get(task).copied().unwrap_or(1.0)
+    }
+
+    /// Whether messages were seen as wakeups: the tasks sleep until a message comes.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.observation.as_ref().is_some_and(|observed| observed.methods.iter().any(|method| method == WAKEUPS))
+    }
+
+    /// How each task came to be; empty where that was not seen.
+    #[must_use]
+    pub fn paths(&self) -> &[String] {
+        self.observation.as_ref().filter(|observed| observed.from_start).map_or(&[], |observed| &observed.paths)
     }
 
     /// Reads a pattern and checks that its parts fit together.
@@ -101,6 +136,10 @@ impl Pattern {
         }
         if !self.names.is_empty() && self.names.len() != self.tasks {
             return wrong(format!("names: {} for {} tasks; give all or none", self.names.len(), self.tasks));
+        }
+        let paths = self.observation.as_ref().map_or(0, |observed| observed.paths.len());
+        if paths != 0 && paths != self.tasks {
+            return wrong(format!("observation.paths: {paths} for {} tasks; give all or none", self.tasks));
         }
         if self.edges.len() > MAX_EDGES {
             return wrong(format!("edges: {}, and no more than {MAX_EDGES} are read", self.edges.len()));
@@ -159,6 +198,23 @@ mod tests {
         let pattern = Pattern::gathered("two", 3, [Edge::unit(1, 0), Edge::unit(0, 2), Edge::unit(1, 0)]);
         assert_eq!(pattern.edges[1], Edge { from: 1, to: 0, bytes: 2.0, messages: 2.0 });
         assert_eq!(Pattern::from_json(&pattern.to_json()).unwrap(), pattern);
+    }
+
+    #[test]
+    fn an_observation_says_whether_tasks_sleep() {
+        let read = |observation: &str| {
+            let text = format!(
+                r#"{{"format":"seatmap-pattern/1","name":"x","tasks":1,"edges":[],"observation":{observation}}}"#
+            );
+            Pattern::from_json(&text)
+        };
+        let seen = read(r#"{"methods":["sockets","wakeups"],"paths":["0"],"from_start":true}"#).unwrap();
+        assert!(seen.waits() && seen.paths() == ["0"]);
+        let living = read(r#"{"methods":["wakeups"],"paths":["0"],"means":"eBPF"}"#).unwrap();
+        assert!(living.paths().is_empty(), "its threads were there before");
+        assert!(!read(r#"{"methods":["tsan"]}"#).unwrap().waits() && !Pattern::silent("x", 1).waits());
+        let error = read(r#"{"paths":["0","0.0"]}"#).unwrap_err().to_string();
+        assert!(error.contains("observation.paths: 2 for 1 tasks"), "{error}");
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
     if !plan.names.is_empty() && plan.names.len() != tasks {
         return wrong(format!("names has {} entries for {tasks} tasks", plan.names.len()));
     }
+    if !plan.paths.is_empty() && plan.paths.len() != tasks {
+        return wrong(format!("paths has {} entries for {tasks} tasks", plan.paths.len()));
+    }
     pus(plan)?;
     figures(plan)?;
     plan.channels.iter().enumerate().try_for_each(|(at, it)| channel(at, it, tasks))

@@ -40,6 +40,10 @@ pub struct Plan {
     /// The name of each task; empty where they have no names.
     #[serde(default)]
     pub names: Vec<String>,
+    /// How each task came to be, as numbers in the order of creation (`0.2` is the third thread that the first one
+    /// made); empty where that is unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
     /// The description of the PUs in use, by ascending OS index; empty where nothing is known of them.
     #[serde(default)]
     pub pus: Vec<Pu>,
@@ -49,6 +53,9 @@ pub struct Plan {
     /// The objective's value: weight x nanoseconds for `distance`, weight for `congestion`.
     #[serde(default)]
     pub cost: Option<f64>,
+    /// Whether messages cost the wakeup of a thread that sleeps, rather than the distance of threads that spin.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
     /// A lower bound: no placement can cost less.
     #[serde(default)]
     pub lower_bound: Option<f64>,
@@ -104,9 +111,11 @@ impl Plan {
             seats: Vec::new(),
             memory: Vec::new(),
             names: Vec::new(),
+            paths: Vec::new(),
             pus: Vec::new(),
             objective: None,
             cost: None,
+            waits: false,
             lower_bound: None,
             optimal: false,
             baselines: None,

@@ -10,6 +10,7 @@
 //! | [`bed`] | the same for programs over channels |
 //! | [`together`] | threads that begin at one value of the clock and end with the last |
 //! | [`work`] | a fixed piece of work, timed on CPUs of one's choice |
+//! | [`wakeups`] | two threads that sleep and wake each other, on two CPUs or on one |
 //! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
 //! | [`trusted`] | folders and files that no other user can change or redirect |
 //! | [`claim`] | one measurement of this computer at a time |
@@ -30,6 +31,7 @@ pub mod remembered;
 pub mod testbed;
 pub mod together;
 pub mod topology;
+pub mod wakeups;
 pub mod work;
 
 #[cfg(target_arch = "x86_64")]
@@ -38,4 +40,5 @@ mod halves;
 pub use bed::{BedError, HostBed};
 pub use clock::HostClock;
 pub use testbed::{HostError, HostTestbed};
+pub use wakeups::HostWakeups;
 pub use work::HostWork;

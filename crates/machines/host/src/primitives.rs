@@ -35,6 +35,7 @@ pub use atomics::{Atomics, ReadModifyWrite};
 pub use bytes::{CopyBytes, ProcessVmReadv};
 pub use descriptors::{Descriptors, Kind};
 pub use futex::Futex;
+pub(crate) use futex::Turn;
 pub use room::{Batches, PrimitiveError, Room, Samples};
 pub use survey::{Timed, survey};
 pub use thread::ThreadCreateJoin;

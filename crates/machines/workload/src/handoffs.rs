@@ -7,6 +7,10 @@ use seatmap_port::{Addr, Port, Stamp, Workload};
 /// Messages that the heaviest edge sends in a round.
 pub const MOST_MESSAGES: u32 = 8;
 
+/// The share of the heaviest edge's bytes below which an edge sends nothing in a round. Each other edge sends at least
+/// one message, an eighth of the heaviest edge's, and a wakeup at a program's start would count as much as traffic.
+pub const LEAST_SHARE: f64 = 0.01;
+
 /// A channel between two tasks over one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handoff {
@@ -46,12 +50,14 @@ pub struct Exchanged {
 
 impl Handoffs {
     /// The edges of a pattern. The heaviest edge sends [`MOST_MESSAGES`] messages in a round; others send their
-    /// share, and at least one. Lines are given out one after the other, from `first` on.
+    /// share, and at least one; those below [`LEAST_SHARE`] of it send none. Lines are given out one after the other,
+    /// from `first` on.
     #[must_use]
     pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
-        let lightest =
-            pattern.edges.iter().map(|edge| edge.bytes).filter(|bytes| *bytes > 0.0).fold(heaviest, f64::min);
+        let counts = |edge: &&seatmap_pattern::Edge| edge.bytes >= LEAST_SHARE * heaviest;
+        let counted = || pattern.edges.iter().filter(counts);
+        let lightest = counted().map(|edge| edge.bytes).filter(|bytes| *bytes > 0.0).fold(heaviest, f64::min);
         // Edges of equal weight send one message each.
         let unit = if heaviest > lightest { heaviest / f64::from(MOST_MESSAGES) } else { heaviest };
         let messages = |bytes: f64| if unit > 0.0 { (bytes / unit).round().max(1.0) as u32 } else { 1 };
@@ -61,7 +67,7 @@ impl Handoffs {
             messages: messages(edge.bytes),
             line: Addr::line(first + at),
         };
-        Handoffs { tasks: pattern.tasks, handoffs: (0..).zip(&pattern.edges).map(handoff).collect(), rounds }
+        Handoffs { tasks: pattern.tasks, handoffs: (0..).zip(counted()).map(handoff).collect(), rounds }
     }
 
     /// The same handoffs over other lines. There are a quarter more lines than channels. Each channel in turn, the
@@ -122,5 +128,23 @@ impl Workload for Handoffs {
         }
         exchanged.ended = port.stamp();
         exchanged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_pattern::Edge;
+
+    #[test]
+    fn what_happens_once_at_the_start_sends_nothing_in_a_round() {
+        let edge = |from, to, bytes| Edge { from, to, bytes, messages: 1.0 };
+        let edges = [edge(0, 1, 64.0), edge(1, 2, 64_000.0), edge(2, 1, 6_400.0)];
+        let handoffs = Handoffs::along(&Pattern::gathered("x", 3, edges), 4, 1).handoffs;
+        let told: Vec<_> = handoffs.iter().map(|handoff| (handoff.from, handoff.to, handoff.messages)).collect();
+        assert_eq!(told, [(1, 2, MOST_MESSAGES), (2, 1, 1)]);
+        assert_eq!(handoffs[0].line, Addr::line(4), "lines are given out without gaps");
+        let silent = Pattern::gathered("x", 2, [edge(0, 1, 0.0)]);
+        assert_eq!(Handoffs::along(&silent, 0, 1).handoffs.len(), 1, "a pattern without bytes keeps its edges");
     }
 }

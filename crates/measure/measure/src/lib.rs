@@ -16,6 +16,7 @@
 //! | [`rank`] | every mapping of tasks to workers, timed and ranked |
 //! | [`twin`] | turns a profile into a machine that the simulator runs |
 //! | [`speed`] | how fast each PU works, alone and together |
+//! | [`wakeups`] | what threads that sleep pay, on one CPU and across |
 //! | [`survey`] | all of it in one go |
 //! | [`classes`], [`findings`], [`change`] | a profile summarised for people, and compared with an earlier one |
 #![deny(missing_docs)]
@@ -43,6 +44,7 @@ pub mod speed;
 pub mod survey;
 pub mod synthetic;
 pub mod testbed_probe;
+pub mod wakeups;
 
 mod floor;
 pub mod screen;

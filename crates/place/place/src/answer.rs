@@ -36,9 +36,11 @@ impl Request<'_> {
         Plan {
             pattern: Some(self.pattern.name.clone()),
             names: self.pattern.names.clone(),
+            paths: self.pattern.paths().to_vec(),
             pus: used.into_iter().filter_map(|os| self.profile.topology.pu(os).cloned()).collect(),
             objective: Some(self.objective),
             cost: Some(answer.cost),
+            waits: self.counts_wakeups(),
             lower_bound: Some(answer.lower_bound),
             optimal: answer.optimal,
             baselines: Some(answer.baselines),

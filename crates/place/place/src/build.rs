@@ -9,7 +9,7 @@ const MOST_SLOTS: usize = 20_000;
 /// The problem of a request, on these PUs: slots, zones, and tasks in their places.
 ///
 /// More tasks than PUs share them evenly: no PU has two tasks more than another, and two tasks of one PU are as far
-/// apart as the nearest PUs are.
+/// apart as the nearest PUs are, or as far as a wakeup on one PU is long.
 pub(crate) fn problem(request: &Request, pus: &Pus) -> Result<Problem, PlaceError> {
     let (tasks, n) = (request.pattern.tasks, pus.os.len());
     let copies = tasks.div_ceil(n);
@@ -18,7 +18,8 @@ pub(crate) fn problem(request: &Request, pus: &Pus) -> Result<Problem, PlaceErro
     }
     let nearest = pus.distance_ns.pairs().map(|(_, _, ns)| *ns).fold(f64::INFINITY, f64::min);
     let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
-    let cell = |i: usize, j: usize| if i == j { same } else { pus.distance_ns[(i, j)] as f32 };
+    let same = |pu: usize| pus.wakeup_ns.as_ref().map_or(same, |ns| ns[(pu, pu)] as f32);
+    let cell = |i: usize, j: usize| if i == j { same(i) } else { pus.message_ns(i, j) as f32 };
     let pu_of_slot: Vec<u32> = (0..n * copies).map(|slot| (slot % n) as u32).collect();
     let mut problem = Problem {
         traffic: Traffic::new(tasks, request.edges()),

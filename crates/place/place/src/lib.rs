@@ -79,7 +79,7 @@ pub use links::Links;
 pub use plain::Plain;
 pub use problem::Problem;
 pub use pus::Pus;
-pub use request::{Method, Request, Weight};
+pub use request::{Method, Request, Weight, knows_wakeups};
 pub use seatmap_machine::Level;
 pub use sharing::Sharing;
 pub use time::Slowest;

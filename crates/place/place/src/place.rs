@@ -172,7 +172,7 @@ impl Request<'_> {
         // The searches use single precision; the reported cost does not.
         let at = |a: usize, b: usize| match (pu_of[a], pu_of[b]) {
             (a, b) if a == b => f64::from(problem.distance[(a, a)]),
-            (a, b) => pus.distance_ns[(a, b)],
+            (a, b) => pus.message_ns(a, b),
         };
         let later = |task: usize| problem.traffic.of(task).filter(move |(with, _)| *with > task);
         let of_task = |task: usize| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>();

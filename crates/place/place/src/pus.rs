@@ -12,6 +12,9 @@ pub struct Pus {
     pub os: Vec<u32>,
     /// Round-trip nanoseconds, in the order of `os`; zero on the diagonal.
     pub distance_ns: Matrix,
+    /// The cost of a message instead where tasks sleep until it comes: the round trip of two wakeups, on the diagonal
+    /// that of two tasks on one PU. `None` where tasks spin.
+    pub wakeup_ns: Option<Matrix>,
 }
 
 impl Pus {
@@ -41,10 +44,24 @@ impl Pus {
         let is_distance = |ns: f64| (0.0..=MAX_ROUND_TRIP_NS).contains(&ns);
         let other = distance_ns.pairs().find(|(_, _, ns)| !is_distance(**ns)).map(|(i, j, ns)| (i, j, *ns));
         match other {
-            None => Ok(Pus { os, distance_ns }),
+            None => Ok(Pus { os, distance_ns, wakeup_ns: None }),
             Some((i, j, ns)) if ns.is_nan() => Err(PlaceError::UnknownDistance(os[i], os[j])),
             Some((i, j, ns)) => Err(PlaceError::NoDistance { pus: [os[i], os[j]], ns: format!("{ns:e}") }),
         }
+    }
+
+    /// The same, for tasks that sleep until a message comes.
+    #[must_use]
+    pub(crate) fn woken(self, profile: &Profile) -> Self {
+        let wakeups = profile.wakeups.as_ref();
+        let wakeup_ns = wakeups.and_then(|wakeups| wakeups.round_trips_ns(&profile.topology, &self.os));
+        Pus { wakeup_ns, ..self }
+    }
+
+    /// The round trip of a message between two different PUs, in nanoseconds.
+    #[must_use]
+    pub fn message_ns(&self, i: usize, j: usize) -> f64 {
+        self.wakeup_ns.as_ref().unwrap_or(&self.distance_ns)[(i, j)]
     }
 
     /// The row of a PU.

@@ -2,7 +2,7 @@
 
 use crate::search::Limit;
 use crate::{Level, PlaceError, Pus};
-use seatmap_machine::Profile;
+use seatmap_machine::{Profile, Wakeups};
 use seatmap_pattern::Pattern;
 use seatmap_plan::Objective;
 
@@ -17,6 +17,9 @@ pub struct Request<'a> {
     pub objective: Objective,
     /// The quantity that an edge weighs.
     pub weight: Weight,
+    /// Tasks sleep until a message comes, which then costs a wakeup, for `Distance` and `Time`. Needs a profile with
+    /// wakeups; without them messages cost distances.
+    pub waits: bool,
     /// The PUs that may be used, by OS index; all with known distances by default.
     pub cpus: Option<Vec<u32>>,
     /// At most one task on each group of this level.
@@ -60,7 +63,8 @@ pub enum Method {
 }
 
 impl<'a> Request<'a> {
-    /// By distance and bytes on all PUs, for a second, on one thread.
+    /// By distance and bytes on all PUs, for a second, on one thread. By wakeups where the pattern was observed by
+    /// them and the machine's are known.
     #[must_use]
     pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
         Request {
@@ -68,6 +72,7 @@ impl<'a> Request<'a> {
             pattern,
             objective: Objective::Distance,
             weight: Weight::Bytes,
+            waits: pattern.waits() && knows_wakeups(profile),
             cpus: None,
             one_per: None,
             fixed: Vec::new(),
@@ -93,7 +98,8 @@ impl<'a> Request<'a> {
     /// The weighted directed edges.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         // A time adds up round trips, one for each message.
-        let counts_messages = self.objective == Objective::Time || self.weight == Weight::Messages;
+        let counts_messages =
+            self.objective == Objective::Time || self.weight == Weight::Messages || self.counts_wakeups();
         let weight = move |edge: &seatmap_pattern::Edge| if counts_messages { edge.messages } else { edge.bytes };
         self.pattern.edges.iter().map(move |edge| (edge.from, edge.to, weight(edge)))
     }
@@ -102,14 +108,33 @@ impl<'a> Request<'a> {
     /// of a zone, and there is one sort of zone: with them, one task a group means one PU of it too.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
-        match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {
-            Some(level) => self.one_pu_a_group(level, all),
-            None => Ok(all),
-        }
+        let pus = match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {
+            Some(level) => self.one_pu_a_group(level, all)?,
+            None => all,
+        };
+        Ok(self.costed(pus))
+    }
+
+    /// PUs with the costs that messages have for this request.
+    pub(crate) fn costed(&self, pus: Pus) -> Pus {
+        if self.counts_wakeups() { pus.woken(self.profile) } else { pus }
+    }
+
+    /// Whether a message costs a wakeup: links carry bytes, simulated programs spin, and homes belong to lines.
+    #[must_use]
+    pub fn counts_wakeups(&self) -> bool {
+        let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);
+        self.waits && is_sum && !self.homes && knows_wakeups(self.profile)
     }
 
     /// Whether tasks are spread over sections before anything else.
     pub(crate) fn has_sections(&self) -> bool {
         matches!(self.method, Method::Partition | Method::Pizza(_))
     }
+}
+
+/// Whether it is known what a wakeup costs on one CPU, and between two.
+#[must_use]
+pub fn knows_wakeups(profile: &Profile) -> bool {
+    profile.wakeups.as_ref().is_some_and(Wakeups::tell_one_from_two)
 }

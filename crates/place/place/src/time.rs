@@ -7,6 +7,8 @@
 //! added up over its tasks, which take turns. `speed` is that of the PU alone, relative to the fastest PU. `share` is
 //! what a hardware thread keeps of it while others of its core carry tasks too. Each message costs the round trip
 //! between the two seats to both of its tasks: the line goes there, and must come back before it can be written again.
+//! Tasks that sleep until a message comes pay wakeups instead, and two messages are one round trip of a pair that takes
+//! turns: half of it for each message, charged to both seats, or once to the seat that both share.
 //! The cost of a placement is the time of its slowest seat; of two that are equal there, the one with the smaller sum
 //! over all seats is better.
 //!
@@ -32,6 +34,7 @@ pub use seating::{Score, Seating};
 use crate::build::problem;
 use crate::{Answer, Level, Links, Method, PlaceError, Problem, Pus, Request, Traffic, baselines};
 use seatmap_machine::{Matrix, Profile};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The work that a core with all its hardware threads busy does, as a multiple of what one of them does alone, where
@@ -47,10 +50,10 @@ const BASELINES_PART: u32 = 8;
 pub struct TimeModel<'a> {
     /// The messages between tasks, both directions together.
     pub traffic: &'a Traffic,
-    /// The round trip between PUs, in nanoseconds.
-    pub distance_ns: &'a Matrix,
-    /// The round trip of two tasks on one PU, in nanoseconds.
-    pub same_ns: f64,
+    /// The cost of a message between two PUs to each of its tasks, in nanoseconds: a round trip.
+    pub distance_ns: Cow<'a, Matrix>,
+    /// The same for two tasks on one PU, by PU.
+    pub same_ns: Vec<f64>,
     /// The time that each task's work takes on a PU of speed 1.
     pub work_ns: Vec<f64>,
     /// The speed of each PU while the others of its core are idle.
@@ -59,7 +62,8 @@ pub struct TimeModel<'a> {
     pub core: Vec<usize>,
     /// The cores.
     pub cores: Vec<Core>,
-    /// The most tasks on a PU.
+    /// The most tasks on a PU: one where every task can have its own, unless it may pay to share one, as tasks that
+    /// sleep do.
     pub most: u32,
     /// The group of each PU, where a group may have one task only.
     pub group: Option<Vec<u32>>,
@@ -113,13 +117,15 @@ impl<'a> TimeModel<'a> {
         let is_grouped = tasks <= n && !problem.zones.are_free();
         Ok(TimeModel {
             traffic: &problem.traffic,
-            distance_ns: &pus.distance_ns,
-            same_ns: f64::from(problem.distance[(0, 0)]),
+            distance_ns: distances(pus),
+            same_ns: (0..n)
+                .map(|pu| same_ns(pus, pu).unwrap_or_else(|| f64::from(problem.distance[(pu, pu)])))
+                .collect(),
             work_ns: (0..tasks).map(|task| load_ns * request.pattern.load(task)).collect(),
             speed: pus.os.iter().map(|os| speed.and_then(|speed| speed.alone_of(*os)).unwrap_or(1.0)).collect(),
             core,
             cores,
-            most: if tasks <= n { 1 } else { tasks as u32 },
+            most: if tasks <= n && (pus.wakeup_ns.is_none() || request.one_per.is_some()) { 1 } else { tasks as u32 },
             group: is_grouped.then(|| problem.zones.zone_of_slot[..n].to_vec()),
             fixed: problem
                 .fixed
@@ -141,10 +147,10 @@ impl<'a> TimeModel<'a> {
         self.speed.len()
     }
 
-    /// The round trip between the seats of two tasks.
+    /// The cost of a message to each of its tasks, between their seats.
     #[must_use]
     pub fn between_ns(&self, a: usize, b: usize) -> f64 {
-        if a == b { self.same_ns } else { self.distance_ns[(a, b)] }
+        if a == b { self.same_ns[a] } else { self.distance_ns[(a, b)] }
     }
 
     /// The time of the slowest seat for the PU (row) of each task.
@@ -152,6 +158,20 @@ impl<'a> TimeModel<'a> {
     pub fn cost(&self, pu_of: &[usize]) -> f64 {
         Seating::of(self, pu_of).score().most
     }
+}
+
+/// The cost of a message to each of its tasks. Of two tasks that take turns, each waits for half of a round trip by
+/// wakeups for each message.
+fn distances(pus: &Pus) -> Cow<'_, Matrix> {
+    match &pus.wakeup_ns {
+        Some(ns) => Cow::Owned(Matrix::from_fn(ns.n(), |i, j| if i == j { 0.0 } else { 0.5 * ns[(i, j)] })),
+        None => Cow::Borrowed(&pus.distance_ns),
+    }
+}
+
+/// The same on one PU, where tasks sleep: both tasks charge their seat, and it pays once.
+fn same_ns(pus: &Pus, pu: usize) -> Option<f64> {
+    pus.wakeup_ns.as_ref().map(|ns| 0.25 * ns[(pu, pu)])
 }
 
 /// The core of each PU, and the cores. PUs whose core is unknown have one of their own.

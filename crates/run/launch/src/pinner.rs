@@ -112,6 +112,9 @@ impl Pinner {
         let is_outside = self.is_outside(birth);
         self.policies.arrive(tid, birth.creator);
         self.threads.begin(tid, birth.pid, is_outside, birth.is_late);
+        if !is_outside && !birth.is_late {
+            self.seating.born(tid, birth.creator);
+        }
         match (is_outside, birth.pid == tid) {
             (true, _) => {}
             (false, true) => self.process(tid),
@@ -228,6 +231,7 @@ impl Pinner {
         let wanted = self.start_at.clone().unwrap_or_default();
         if script.into_iter().chain(file).any(|name| rule::fits(wanted.as_bytes(), name.as_bytes())) {
             self.threads.begin(tid, tid, false, false);
+            self.seating.born(tid, tid);
             self.process(tid);
         }
     }

@@ -35,6 +35,9 @@ pub struct Report {
     pub tasks: usize,
     /// The number of tasks given in order of creation; the others belong to rules.
     pub ordered_tasks: usize,
+    /// The number of threads that took a seat in order, though the plan says how its tasks came to be: they came
+    /// otherwise.
+    pub strangers: usize,
     /// The tasks that no thread took.
     pub empty_tasks: Vec<usize>,
     /// Whether the list of seats started again at its end.
@@ -108,6 +111,7 @@ impl Report {
             unseated: pinner.threads.unseated(),
             tasks: seats.cpus.len(),
             ordered_tasks: pinner.seating.ordered_tasks(),
+            strangers: pinner.seating.strangers(),
             empty_tasks: (0..seats.cpus.len()).filter(|task| !taken.contains(task)).collect(),
             cyclic: seats.beyond == Beyond::Cycle,
             threads,

@@ -6,6 +6,7 @@
 //! | a thread is created | its process sits down, if it still waits; then the thread takes the next seat in order |
 //! | a process has lived for a while | it takes the next seat in order; one that ends before is a short-lived helper and takes none |
 //! | a name is seen | the first free seat of the first rule that fits; a name that no longer fits gives its seat back |
+//! | the same, with paths in the plan | the task whose path is the thread's own, else the next seat in order |
 //! | a thread exits | a rule's task is free again; a seat taken in order is not, so that thread k stays task k |
 //! | a program is executed | its thread keeps its seat, even under another number, and waits on the whole set again |
 //!
@@ -74,7 +75,22 @@ pub struct Seating {
     /// The program's first process.
     first: Option<Tid>,
     guests: HashMap<Tid, Guest>,
+    /// The task of each path, where the plan has paths.
+    task_of_path: HashMap<String, usize>,
+    births: HashMap<Tid, Birth>,
+    /// Threads that took the next seat in order, as the plan has no task of their path.
+    strangers: usize,
 }
+
+/// How a thread came to be, and how many it has created.
+#[derive(Clone, Debug, Default)]
+struct Birth {
+    path: String,
+    children: usize,
+}
+
+/// The path of the program's first process.
+const FIRST_PATH: &str = "0";
 
 impl Seating {
     /// A seating without threads. The first `skip` threads get no seat.
@@ -85,7 +101,24 @@ impl Seating {
         let free = (0..order.len()).collect();
         let (taken, first, guests) = (HashSet::new(), None, HashMap::new());
         let whole = seats.whole();
-        Seating { seats, whole, rules, strict: false, skip, order, free, given: 0, taken, first, guests }
+        let task_of_path = seats.paths.iter().cloned().zip(0..).collect();
+        let (births, strangers, given) = (HashMap::new(), 0, 0);
+        Seating {
+            seats,
+            whole,
+            rules,
+            strict: false,
+            skip,
+            order,
+            free,
+            given,
+            taken,
+            first,
+            guests,
+            task_of_path,
+            births,
+            strangers,
+        }
     }
 
     /// The same seating without waiting: each thread and process sits down when it is created.
@@ -113,6 +146,36 @@ impl Seating {
         !self.rules.is_empty()
     }
 
+    /// Whether tasks have paths, so that it matters which thread creates another.
+    #[must_use]
+    pub fn has_paths(&self) -> bool {
+        !self.task_of_path.is_empty()
+    }
+
+    /// The number of threads that took a seat in order, as the plan has no free task of their path.
+    #[must_use]
+    pub fn strangers(&self) -> usize {
+        self.strangers
+    }
+
+    /// Notes which thread created another, or began the program, before either of them sits down. Each creation counts,
+    /// as each does while a program is observed.
+    pub fn born(&mut self, tid: Tid, creator: Tid) {
+        if !self.has_paths() {
+            return;
+        }
+        let is_first = self.births.is_empty();
+        let path = match self.births.get_mut(&creator) {
+            Some(birth) => {
+                birth.children += 1;
+                format!("{}.{}", birth.path, birth.children - 1)
+            }
+            None if is_first => FIRST_PATH.to_owned(),
+            None => return,
+        };
+        self.births.insert(tid, Birth { path, children: 0 });
+    }
+
     /// Whether a thread created now could get a seat, or must be counted.
     #[must_use]
     pub fn order_is_open(&self) -> bool {
@@ -131,7 +194,8 @@ impl Seating {
     /// The task of the program's first process, where it is known before that begins: it takes the first seat in order.
     #[must_use]
     pub fn first_task(&self) -> Option<usize> {
-        self.order.first().copied().filter(|_| self.skip == 0)
+        let of_path = self.task_of_path.get(FIRST_PATH).copied().filter(|task| self.order.contains(task));
+        of_path.or(self.order.first().copied()).filter(|_| self.skip == 0)
     }
 
     /// Whether this is the mask of a seat, or of the waiting threads.
@@ -182,7 +246,10 @@ impl Seating {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
             Move::Sit(seat) => Step { tid, seat: Some(seat), skipped: false, shares: false },
-            Move::Stay | Move::Leave => self.in_order(tid),
+            Move::Stay | Move::Leave => match self.seat_called(name) {
+                Some(seat) => self.seated(tid, seat),
+                None => self.in_order(tid),
+            },
         }
     }
 
@@ -246,10 +313,49 @@ impl Seating {
     fn in_order(&mut self, tid: Tid) -> Step {
         let skipped = self.skip > 0;
         let shares = !skipped && self.given >= self.order.len();
-        let seat = if skipped { None } else { self.next_in_order() };
+        let seat = if skipped { None } else { self.seat_of_path(tid).or_else(|| self.next_for_stranger()) };
         self.skip = self.skip.saturating_sub(1);
         self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
         Step { tid, seat, skipped, shares }
+    }
+
+    /// The seat of the task that came to be as this thread did, if nobody has it.
+    fn seat_of_path(&mut self, tid: Tid) -> Option<Seat> {
+        let task = *self.task_of_path.get(&self.births.get(&tid)?.path)?;
+        self.take(task)
+    }
+
+    /// The first free seat of the tasks that were seen with this name, in a plan of an observed program: a program that
+    /// runs already does not say how its threads came to be.
+    fn seat_called(&mut self, name: &str) -> Option<Seat> {
+        if !self.has_paths() || self.skip > 0 {
+            return None;
+        }
+        let called: Vec<usize> = self.seats.called(name).collect();
+        called.into_iter().find_map(|task| self.take(task))
+    }
+
+    /// The seat of a task that is given in order and free.
+    fn take(&mut self, task: usize) -> Option<Seat> {
+        let at = self.order.iter().position(|other| *other == task)?;
+        if !self.free.remove(&at) {
+            return None;
+        }
+        self.given += 1;
+        self.seats.of(task)
+    }
+
+    fn seated(&mut self, tid: Tid, seat: Seat) -> Step {
+        let seat = Some(seat);
+        self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
+        Step { tid, seat, skipped: false, shares: false }
+    }
+
+    /// The next seat in order for a thread that the plan does not know.
+    fn next_for_stranger(&mut self) -> Option<Seat> {
+        let seat = self.next_in_order();
+        self.strangers += usize::from(self.has_paths() && seat.is_some());
+        seat
     }
 
     fn next_in_order(&mut self) -> Option<Seat> {

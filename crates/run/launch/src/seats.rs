@@ -38,6 +38,9 @@ pub struct Seats {
     pub cpus: Vec<CpuSet>,
     /// The names of the tasks; empty where they have none.
     pub names: Vec<String>,
+    /// How each task came to be: `0.2` is the third thread or process that the first one created. Empty where that is
+    /// unknown.
+    pub paths: Vec<String>,
     /// The treatment of threads beyond the last seat.
     pub beyond: Beyond,
 }
@@ -47,7 +50,7 @@ impl Seats {
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         let cpus = (0..plan.placement.len()).map(|task| plan.seat(task).iter().copied().collect()).collect();
-        Seats { cpus, names: plan.names.clone(), beyond: Beyond::Leave }
+        Seats { cpus, names: plan.names.clone(), paths: plan.paths.clone(), beyond: Beyond::Leave }
     }
 
     /// A list of single CPUs in the order of seating; entry k is task k.
@@ -59,7 +62,7 @@ impl Seats {
     /// A list of sets of CPUs in the order of seating; entry k is task k.
     #[must_use]
     pub fn of_sets(cpus: Vec<CpuSet>, beyond: Beyond) -> Self {
-        Seats { cpus, names: Vec::new(), beyond }
+        Seats { cpus, names: Vec::new(), paths: Vec::new(), beyond }
     }
 
     /// The seat of a task, if there is such a task.
@@ -72,6 +75,15 @@ impl Seats {
     #[must_use]
     pub fn whole(&self) -> CpuSet {
         self.cpus.iter().flat_map(|cpus| cpus.list().0).collect()
+    }
+
+    /// The tasks that were seen with a thread's name: `reader#3` is the fourth of several called `reader`.
+    pub(crate) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let is_it = move |known: &str| {
+            let number = known.strip_prefix(name).and_then(|rest| rest.strip_prefix('#'));
+            known == name || number.is_some_and(|number| number.parse::<usize>().is_ok())
+        };
+        self.names.iter().enumerate().filter(move |(_, known)| is_it(known)).map(|(task, _)| task)
     }
 
     /// The task that a name or number stands for; a name goes before a number.

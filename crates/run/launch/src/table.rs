@@ -40,6 +40,7 @@ impl Report {
     pub fn notes(&self) -> Vec<String> {
         let notes = [
             self.left_over(),
+            self.came_otherwise(),
             self.empty_seats(),
             self.wide_first(),
             self.helpers(),
@@ -78,6 +79,15 @@ impl Report {
             (_, 1) => format!("{count} beyond the 1 task {was} left where the kernel puts them"),
             (_, tasks) => format!("{count} beyond the {tasks} tasks {was} left where the kernel puts them"),
         })
+    }
+
+    fn came_otherwise(&self) -> Option<String> {
+        let (threads, seats) = match self.strangers {
+            0 => return None,
+            1 => ("1 thread was".to_owned(), "it took the next seat"),
+            count => (format!("{count} threads were"), "they took the next seats"),
+        };
+        Some(format!("{threads} created by another way than any task of the plan; {seats} in the order of creation"))
     }
 
     fn empty_seats(&self) -> Option<String> {
@@ -237,6 +247,7 @@ mod tests {
             unseated: threads.iter().filter(|thread| !thread.has_seat()).count(),
             tasks: 4,
             ordered_tasks: 4,
+            strangers: 0,
             empty_tasks: vec![2, 3],
             cyclic: false,
             threads,
@@ -287,6 +298,9 @@ mod tests {
         let daemon = Behind { processes: 6, threads: 6, supervisor: Some(81), freed: 0 };
         insta::assert_snapshot!(told(daemon), @"6 processes with 6 threads live on; process 81 keeps them seated ('kill 81' ends that, and gives them their CPUs back)");
         insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
+        report.strangers = 2;
+        let strangers = "2 threads were created by another way than any task of the plan; they took the next seats";
+        assert!(report.notes().iter().any(|note| note.starts_with(strangers)), "{:?}", report.notes());
         report.widened = 3;
         insta::assert_snapshot!(report.notes().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
     }

@@ -170,8 +170,14 @@ impl Tracer {
             if matches!(stop, Stop::Signal(_)) {
                 return;
             }
-            self.early.insert(tid);
-            self.admit(tid, Birth::of(tid, false), pinner);
+            // Its creator's own report is still to come. It alone says which thread that was, so that a plan with paths
+            // waits for it.
+            if pinner.seating.has_paths() {
+                self.traced.insert(tid, Traced::new());
+            } else {
+                self.early.insert(tid);
+                self.admit(tid, Birth::of(tid, false), pinner);
+            }
         }
         match stop {
             Stop::Cloned | Stop::Forked => self.created(tid, stop, pinner),

@@ -51,6 +51,7 @@ fn full() -> Report {
         unseated: 1,
         tasks: 3,
         ordered_tasks: 2,
+        strangers: 0,
         empty_tasks: vec![0],
         cyclic: false,
         threads: vec![thread, nobody],

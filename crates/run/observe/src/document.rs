@@ -4,7 +4,7 @@ use crate::{Method, Observation};
 use seatmap_pattern::Pattern;
 use serde::Serialize;
 
-/// A pattern, and how it was observed. Readers of patterns ignore the key `observation`.
+/// A pattern, and how it was observed. Readers of patterns know two keys of `observation`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Document {
     /// The pattern.
@@ -28,6 +28,9 @@ pub struct Note {
     pub overhead_percent: Option<f64>,
     /// For each task how it came to be: numbers in the order of creation.
     pub paths: Vec<String>,
+    /// Whether a command was observed from its first instruction, so that its next run has the same paths.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub from_start: bool,
     /// Messages by pair and kind of wait.
     pub kinds: Vec<KindOfPair>,
     /// When the pattern changed.
@@ -64,7 +67,9 @@ impl Observation {
     /// The document.
     #[must_use]
     pub fn document(&self, name: &str) -> Document {
-        Document { pattern: self.pattern(name), observation: self.note() }
+        // The note has the key `observation`, with all that the pattern knows of it.
+        let pattern = Pattern { observation: None, ..self.pattern(name) };
+        Document { pattern, observation: self.note() }
     }
 
     fn note(&self) -> Note {
@@ -83,6 +88,7 @@ impl Observation {
             seconds: self.seconds(),
             overhead_percent: self.overhead.map(|share| share * 100.0),
             paths: self.tasks.iter().map(|task| task.path.clone()).collect(),
+            from_start: self.from_start,
             kinds: self.shares.iter().map(kind).collect(),
             phases: self.phases().iter().map(phase).collect(),
             unseen: self.unseen.iter().cloned().chain(cannot).collect(),

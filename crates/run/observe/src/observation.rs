@@ -2,7 +2,7 @@
 
 use crate::phases::{Phase, phases};
 use crate::{Kind, Method};
-use seatmap_pattern::{Edge, Pattern};
+use seatmap_pattern::{Edge, Observed, Pattern};
 
 /// A thread or rank of the observed program.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +69,8 @@ pub struct Observation {
     pub shares: Vec<Share>,
     /// The CPU time that the observation took, as a share of the program's own, measured during the observation.
     pub overhead: Option<f64>,
+    /// Whether a command was observed from its first instruction.
+    pub from_start: bool,
     /// Talk that could not be seen this time, each as a sentence.
     pub unseen: Vec<String>,
 }
@@ -111,16 +113,24 @@ impl Observation {
     /// The pattern of one phase, with the names and loads of the whole.
     #[must_use]
     pub fn pattern_of(&self, phase: &Phase, name: &str) -> Pattern {
-        Pattern { edges: phase.edges.clone(), ..self.pattern(name) }
+        let load_ns = Some((phase.to_s - phase.from_s).max(0.0) * 1e9);
+        Pattern { edges: phase.edges.clone(), load_ns, ..self.pattern(name) }
     }
 
-    /// The pattern of the whole time: all windows added up, and each task's share of a CPU as its load.
+    /// The pattern of the whole time: all windows added up, and each task's share of a CPU as its load. A load of 1 is
+    /// a CPU for the whole time, as the messages are those of the whole time.
     #[must_use]
     pub fn pattern(&self, name: &str) -> Pattern {
         let edges = self.windows.iter().flat_map(|window| window.edges.iter().cloned());
         let mut pattern = Pattern::gathered(name, self.tasks.len(), edges);
         pattern.names = self.tasks.iter().map(|task| task.name.clone()).collect();
         pattern.loads = self.tasks.iter().map(|task| task.cpu_s / self.seconds().max(1e-9)).collect();
+        pattern.load_ns = Some(self.seconds().max(0.0) * 1e9);
+        pattern.observation = Some(Observed {
+            methods: self.methods.iter().map(|method| method.word().to_owned()).collect(),
+            paths: self.tasks.iter().map(|task| task.path.clone()).collect(),
+            from_start: self.from_start,
+        });
         pattern
     }
 }

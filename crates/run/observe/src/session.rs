@@ -216,6 +216,7 @@ impl Session {
             means: self.means(),
             shares: self.shares(&task_of),
             overhead: self.overhead(program_s),
+            from_start: self.child.is_some(),
             unseen: self.source.unseen(),
             tasks,
             windows,

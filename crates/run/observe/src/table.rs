@@ -147,6 +147,7 @@ mod tests {
             windows: vec![Window { from_s: 0.0, to_s: 2.0, edges: vec![edge] }],
             shares: vec![Share { from: 0, to: 1, kind: Kind::Futex, messages: 4000.0 }],
             overhead: Some(0.0123),
+            from_start: false,
             unseen: vec!["7 wakeups came from interrupts".to_owned()],
         };
         let table = observation.table();

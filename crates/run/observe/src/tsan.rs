@@ -167,6 +167,7 @@ fn joined(processes: &[Process]) -> Sharing {
         tasks: tasks(processes, &paths),
         windows: vec![window],
         overhead: None,
+        from_start: false,
         unseen: processes.iter().flat_map(Process::unseen).collect(),
     };
     Sharing { observation, lines: lines(processes, &places) }

@@ -8,11 +8,13 @@ use seatmap_plan::Objective;
 use std::path::PathBuf;
 
 /// What makes no sense for a QAPLIB instance, which has neither machine nor pattern.
-const OF_PATTERNS: [&str; 22] = [
+const OF_PATTERNS: [&str; 24] = [
     "on",
     "packet",
     "rounds",
     "weight",
+    "waiting",
+    "spinning",
     "cpus",
     "fix",
     "avoid_smt",
@@ -65,6 +67,13 @@ pub struct Place {
     /// The weight of an edge of the pattern; with --objective time always its messages [default: bytes].
     #[arg(long, value_name = "WEIGHT")]
     pub weight: Option<WeightChoice>,
+    /// The tasks sleep until a message comes: it costs a wakeup, on one CPU or across, as 'seatmap measure' found it.
+    /// The default for patterns that were observed by wakeups.
+    #[arg(long, conflicts_with = "spinning")]
+    pub waiting: bool,
+    /// The tasks spin until a message comes: it costs a core distance. The default for all other patterns.
+    #[arg(long)]
+    pub spinning: bool,
     /// How much each task works, in any unit: numbers such as 4,1,1,1, or a file of them; by default all work alike.
     #[arg(long, value_name = "LIST|FILE")]
     pub load: Option<String>,
@@ -189,7 +198,11 @@ impl Place {
                 "--objective time counts messages, each with its round trip; leave --weight bytes out".to_owned(),
             );
         }
+        if self.waiting && self.weight == Some(WeightChoice::Bytes) {
+            return Some("--waiting counts messages, each with its wakeup; leave --weight bytes out".to_owned());
+        }
         let is_simulated = self.objective == ObjectiveChoice::Simulated;
+        let is_sum = matches!(self.objective, ObjectiveChoice::Distance | ObjectiveChoice::Time);
         let is_pizza = self.method == MethodChoice::Pizza;
         let given = [
             ("--load-ns", self.load_ns.is_some() && !is_timed, "--objective time"),
@@ -198,6 +211,7 @@ impl Place {
                 self.load.is_some() && !is_timed && self.prefer.is_none(),
                 "--objective time or --prefer big-cache",
             ),
+            ("--waiting", self.waiting && !is_sum, "--objective distance or time"),
             ("--prefer", self.prefer.is_some() && is_simulated, "another objective"),
             ("--packet", self.packet.is_some() && !is_simulated, "--objective simulated"),
             ("--rounds", self.rounds.is_some() && !is_simulated, "--objective simulated"),

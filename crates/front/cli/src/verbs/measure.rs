@@ -4,6 +4,7 @@ mod kept;
 mod past;
 mod source;
 mod speed;
+mod wakeups;
 
 use crate::args::{ColourChoice, Measure};
 use crate::error::CliError;
@@ -38,6 +39,7 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     // Comes first, because a program that sees a journal may ask its run to stop.
     let interrupt = Interrupt::listen()?;
     source.check_speed(typed.speed)?;
+    source.check_wakeups(typed.wakeups)?;
     let (mut profile, journal) = match &source {
         Source::Host { topology, pus } => {
             let _claim = claim(&interrupt)?;
@@ -64,8 +66,11 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
             (filled(source::replayed_profile(profile), survey), journal)
         }
     };
-    if let (true, Source::Host { pus, .. }) = (typed.speed, &source) {
-        profile.speed = Some(speed::measure(pus, &typed, &interrupt)?);
+    if let Source::Host { pus, .. } = &source {
+        if typed.speed {
+            profile.speed = Some(speed::measure(pus, &typed, &interrupt)?);
+        }
+        profile.wakeups = wakeups::measure(&profile.topology, pus, &typed, &interrupt)?;
     }
     if let Some(page) = &page {
         let simulated = match &source {

@@ -4,7 +4,7 @@ mod remarks;
 mod runs;
 mod smt;
 
-use crate::args::{BeforeChoice, MethodChoice, ObjectiveChoice, Place, PreferChoice};
+use crate::args::{BeforeChoice, MethodChoice, ObjectiveChoice, Place, PreferChoice, WeightChoice};
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::waiting::Waiting;
@@ -15,7 +15,7 @@ use seatmap_machine::{Profile, Square};
 use seatmap_pattern::Pattern;
 use seatmap_place::search::{Limit, Qap};
 use seatmap_place::typical::DRAWN;
-use seatmap_place::{Answer, Method, PlaceError, Request, Weight};
+use seatmap_place::{Answer, Method, PlaceError, Request, Weight, knows_wakeups};
 use seatmap_plan::Plan;
 use seatmap_report::floor::{self, Comparison, Seating};
 use seatmap_report::{html, placement};
@@ -81,6 +81,7 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Res
     let mut request = Request::new(profile, pattern);
     request.objective = typed.objective.into();
     request.weight = typed.weight.map_or(Weight::Bytes, Into::into);
+    request.waits = waits(typed, profile, request.waits)?;
     request.prefers_cache = typed.prefer == Some(PreferChoice::BigCache);
     request.cpus = typed.cpus.as_ref().map(|cpus| cpus.0.clone());
     request.fixed.clone_from(&typed.fix);
@@ -101,6 +102,19 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Res
     request.one_per = smt::one_per(typed, &request, have_cores);
     request.limit = smt::limit(typed, &request);
     Ok(request)
+}
+
+/// Whether a message costs a wakeup: as typed, or else as the pattern was observed.
+fn waits(typed: &Place, profile: &Profile, by_default: bool) -> Result<bool, PlaceError> {
+    if typed.waiting && !knows_wakeups(profile) {
+        let machine = &profile.name;
+        return Err(PlaceError::Unfit(format!(
+            "--waiting needs the cost of wakeups, and {machine} has none; 'seatmap measure' on that computer finds them"
+        )));
+    }
+    // A weight of bytes asks for distances.
+    let is_of_bytes = typed.weight == Some(WeightChoice::Bytes);
+    Ok(typed.waiting || (by_default && !typed.spinning && !is_of_bytes))
 }
 
 /// The machine before and after; links carry what a run counted, where runs judge.

@@ -1,6 +1,7 @@
 //! `seatmap tune`.
 
 mod entrants;
+mod limit;
 
 use crate::args::Tune;
 use crate::bar::Bar;
@@ -11,6 +12,7 @@ use crate::place::{host_name, today, tool};
 use crate::{input, verbs};
 use entrants::Field;
 use seatmap_launch::Program;
+use seatmap_os::cpus::Cpus;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuList, CpuSet};
@@ -21,9 +23,14 @@ use seatmap_tune::race::{Cost, Outcome, Rules, Turn, race};
 use seatmap_tune::tuned::{Entrant, FORMAT, Run, Seats};
 use seatmap_tune::{Contestant, Fingerprint, Runner, TrialError, Tuned};
 use std::path::Path;
+use std::time::Duration;
 
 /// Runs of each candidate where nobody says.
 const RUNS_EACH: usize = 10;
+
+/// Runs of one turn where the race's cpuset had lost CPUs meanwhile, and the pause before the next.
+const CPUSET_TRIES: u32 = 10;
+const CPUSET_PAUSE: Duration = Duration::from_secs(1);
 
 /// Races ways to seat a program, and writes the winner down.
 pub fn run(typed: &Tune) -> Result<(), CliError> {
@@ -32,7 +39,10 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     Program::find(&typed.command).map_err(CliError::input)?;
     let interrupt = Interrupt::listen()?;
     let earlier = typed.resume.then(|| earlier(&typed.record)).transpose()?;
-    let field = Field::new(typed, earlier.as_ref(), &interrupt)?;
+    let mut field = Field::new(typed, earlier.as_ref(), &interrupt)?;
+    if earlier.is_none() {
+        limit::keep_to(typed, &mut field, &interrupt)?;
+    }
     let mut tuned = begun(typed, better, &field);
     let rules = tuned.rules();
     if typed.budget.is_some_and(|budget| (budget as usize) < rules.fewest_runs()) {
@@ -46,6 +56,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     let outcome =
         Racing { typed, files: &files, field: &field, interrupt: &interrupt, recorded }.run(&rules, &mut tuned)?;
     tuned.judge(&outcome);
+    limit::tell_excess(typed, &tuned);
     files.record.write(&tuned.to_json())?;
     files.write(typed, &tuned)?;
     write_plan(typed, &files, &tuned)
@@ -168,11 +179,23 @@ impl Racing<'_> {
 
     fn once(&self, runner: &Runner, turn: Turn) -> Result<Run, Cut> {
         let contestant = self.contestant(turn.candidate);
-        match runner.run(&contestant, &|| self.interrupt.asked()) {
-            Ok(Some(reading)) => Ok(Run { turn, value: reading.value, seconds: reading.seconds }),
-            Ok(None) => Err(Cut::Stopped),
-            Err(error) => Err(Cut::Failed(error)),
+        let mut tries = 1;
+        loop {
+            match runner.run(&contestant, &|| self.interrupt.asked()) {
+                Ok(Some(reading)) => return Ok(Run { turn, value: reading.value, seconds: reading.seconds }),
+                Ok(None) => return Err(Cut::Stopped),
+                Err(error) if tries >= CPUSET_TRIES || self.has_its_cpus() => return Err(Cut::Failed(error)),
+                Err(_) => tries += 1,
+            }
+            output::tell("some of the race's CPUs were taken from this process for a moment; the run is made again");
+            std::thread::sleep(CPUSET_PAUSE);
         }
+    }
+
+    /// Whether this process may use all CPUs of the race now: the kernel drops those that its cpuset has lost.
+    fn has_its_cpus(&self) -> bool {
+        let allowed = Cpus::read().map(|cpus| self.field.cpus.iter().all(|cpu| cpus.check(&[cpu]).is_ok()));
+        allowed.unwrap_or(true)
     }
 
     fn contestant(&self, candidate: usize) -> Contestant {

@@ -6,7 +6,7 @@ use super::{DrawOptions, heatmap, tree};
 use crate::neighbours::{Neighbour, nearest, shared_level};
 use crate::{Digits, about};
 use seatmap_document::visible;
-use seatmap_machine::Profile;
+use seatmap_machine::{Profile, WakeupClass};
 use seatmap_measure::classes::{DistanceClass, QuantilesOf, classes};
 use seatmap_measure::findings::findings;
 
@@ -28,6 +28,7 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         ("What is odd", found),
         ("What the pair view holds", wrap(&about::information(profile), options.width, 2)),
         ("Speed, 1 is the fastest CPU", speed(profile, options)),
+        ("Threads that sleep, round trip of two wakeups in ns", wakeups(profile)),
         ("Under load, round trip in ns", loaded(profile, digits)),
     ];
     let titled = |(title, body): (&str, String)| match body.is_empty() {
@@ -139,6 +140,24 @@ fn speed(profile: &Profile, options: &DrawOptions) -> String {
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(|class| cut(class.row()))).collect();
     table(&[Align::Left, Align::Left, Align::Right, Align::Right], &rows) + &told
+}
+
+fn wakeups(profile: &Profile) -> String {
+    let classes = profile.wakeups.as_ref().map(|wakeups| wakeups.classes(&profile.topology)).unwrap_or_default();
+    if classes.is_empty() {
+        return String::new();
+    }
+    let head = ["on", "pairs", "median", "95 % interval"].map(String::from).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(wakeup_row)).collect();
+    table(&[Align::Left, Align::Right, Align::Right, Align::Right], &rows)
+}
+
+/// The interval is that of the only pair, or reaches from the lowest to the highest end of the pairs' intervals.
+fn wakeup_row(class: &WakeupClass) -> Vec<String> {
+    let low = class.pairs.iter().map(|pair| pair.ci95_low_ns).fold(f64::INFINITY, f64::min);
+    let high = class.pairs.iter().map(|pair| pair.ci95_high_ns).fold(0.0, f64::max);
+    let name = class.sharing.name().to_owned();
+    vec![name, class.pairs.len().to_string(), format!("{:.0}", class.median_ns()), format!("{low:.0} to {high:.0}")]
 }
 
 fn loaded(profile: &Profile, digits: Digits) -> String {

@@ -39,6 +39,7 @@ fn full_profile() -> Profile {
         loaded: vec![Loaded { pairs: 1, median_ns: 90.0, p10_ns: 80.0, p90_ns: 120.5, draws: 4, samples: 128 }],
         loaded_seed: Some(1),
         speed: Some(full_speed()),
+        wakeups: Some(full_wakeups()),
     }
 }
 
@@ -60,6 +61,19 @@ fn full_environment() -> Environment {
         cpuset: text("0,4"),
         offline: text("1-3"),
     }
+}
+
+fn full_wakeups() -> Wakeups {
+    let pair = WakeupPair {
+        pus: [0, 4],
+        median_ns: 9000.0,
+        p10_ns: 8000.0,
+        mad_ns: 100.0,
+        ci95_low_ns: 8900.0,
+        ci95_high_ns: 9100.5,
+        batches: 72,
+    };
+    Wakeups { passes: 9, round_trips: 40, pairs: vec![pair] }
 }
 
 fn full_speed() -> SeatSpeed {

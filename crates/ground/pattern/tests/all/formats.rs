@@ -3,7 +3,7 @@
 
 use seatmap_pattern::edge::MAX_AMOUNT;
 use seatmap_pattern::pattern::{FORMAT, MAX_EDGES, MAX_TASKS};
-use seatmap_pattern::{Edge, Pattern, generate};
+use seatmap_pattern::{Edge, Observed, Pattern, generate};
 use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
@@ -26,6 +26,11 @@ fn full() -> Pattern {
         loads: vec![2.0, 1.0],
         load_ns: Some(1500.0),
         cache_bytes: vec![1 << 20, 0],
+        observation: Some(Observed {
+            methods: vec!["wakeups".into()],
+            paths: vec!["0".into(), "0.0".into()],
+            from_start: true,
+        }),
     }
 }
 

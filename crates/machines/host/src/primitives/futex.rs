@@ -8,20 +8,22 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Futex;
 
-/// The rank whose turn it is, on a line of its own.
+/// The rank whose turn it is, 0 to begin with, on a line of its own.
 #[repr(align(128))]
-struct Turn(AtomicU32);
+#[derive(Default)]
+pub(crate) struct Turn(AtomicU32);
 
 impl Turn {
     /// Sleeps until the word holds this rank.
-    fn wait_for(&self, rank: u32) -> io::Result<()> {
+    pub(crate) fn wait_for(&self, rank: u32) -> io::Result<()> {
         while self.0.load(Ordering::Acquire) != rank {
             self.call(libc::FUTEX_WAIT, 1 - rank)?;
         }
         Ok(())
     }
 
-    fn pass_to(&self, rank: u32) -> io::Result<()> {
+    /// Gives the turn to a rank, and wakes it.
+    pub(crate) fn pass_to(&self, rank: u32) -> io::Result<()> {
         self.0.store(rank, Ordering::Release);
         self.call(libc::FUTEX_WAKE, 1)
     }
@@ -55,7 +57,7 @@ impl Primitive for Futex {
     }
 
     fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
-        let turn = Turn(AtomicU32::new(0));
+        let turn = Turn::default();
         let turn = &turn;
         room.time(self, cpus, plan, |rank| {
             let rank = rank as u32;

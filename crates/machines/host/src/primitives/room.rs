@@ -86,7 +86,7 @@ pub enum PrimitiveError {
 }
 
 impl PrimitiveError {
-    pub(super) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> PrimitiveError {
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> PrimitiveError {
         let what = what.into();
         move |source| PrimitiveError::System { what, source }
     }

@@ -238,3 +238,64 @@ fn nothing_usual_is_better_than_what_is_found() {
     let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
 }
+
+/// Two CPUs on which a wakeup costs 5 us on the same CPU and 39 us across, as on a virtual machine.
+fn two_cpus() -> Profile {
+    let origin = seatmap_machine::Origin {
+        kind: seatmap_machine::OriginKind::Measured,
+        source: "test".into(),
+        date: None,
+        tool: None,
+    };
+    let mut profile = Profile::new("two", origin, seatmap_machine::Topology::unknown([0, 1]));
+    let mut median_ns = seatmap_machine::Matrix::filled(2, 0.0);
+    median_ns.set_both(0, 1, 80.0);
+    profile.core_distance = Some(seatmap_machine::CoreDistance::imported(vec![0, 1], median_ns));
+    let pair = |pus, median_ns| seatmap_machine::WakeupPair { pus, median_ns, ..Default::default() };
+    let pairs = vec![pair([0, 0], 5e3), pair([1, 1], 5e3), pair([0, 1], 39e3)];
+    profile.wakeups = Some(seatmap_machine::Wakeups { pairs, ..Default::default() });
+    profile
+}
+
+/// Readers 0 to 3 and writers 4 to 7, each pair with 1000 messages either way.
+fn sleeping_pairs() -> seatmap_pattern::Pattern {
+    let edge = |from, to| seatmap_pattern::Edge { from, to, bytes: 64e3, messages: 1000.0 };
+    let edges = (0..4).flat_map(|pair| [edge(pair, pair + 4), edge(pair + 4, pair)]);
+    let mut pattern = seatmap_pattern::Pattern::gathered("pairs", 8, edges);
+    let methods = vec!["wakeups".to_owned()];
+    pattern.observation = Some(seatmap_pattern::Observed { methods, paths: Vec::new() });
+    pattern
+}
+
+#[test]
+fn tasks_that_sleep_sit_on_one_cpu_with_their_partner() {
+    let (machine, pattern) = (two_cpus(), sleeping_pairs());
+    let answer = placed(&machine, &pattern, |_| ()).unwrap();
+    let is_together = (0..4).all(|pair| answer.placement[pair] == answer.placement[pair + 4]);
+    assert!(is_together && answer.optimal, "{answer:?}");
+    assert_eq!(answer.cost, 8000.0 * 5e3);
+    let on_one = answer.placement.iter().filter(|os| **os == 0).count();
+    assert_eq!(on_one, 4, "the work is spread evenly");
+    let spinning = placed(&machine, &pattern, |request| request.waits = false).unwrap();
+    let mut without = machine.clone();
+    without.wakeups = None;
+    assert_eq!(placed(&without, &pattern, |_| ()).unwrap(), spinning, "distances where no wakeup is known");
+    assert_eq!(spinning.cost, 8.0 * 64e3 * 80.0);
+}
+
+#[test]
+fn a_time_weighs_wakeups_against_work() {
+    let machine = two_cpus();
+    let two = |load_ns: f64| {
+        let mut pattern = sleeping_pairs();
+        pattern.edges.truncate(1);
+        pattern.edges[0].to = 1;
+        (pattern.tasks, pattern.load_ns) = (2, Some(load_ns));
+        placed(&machine, &pattern, |request| request.objective = Objective::Time).unwrap()
+    };
+    // 1000 messages are 500 round trips: 2.5 ms on one CPU, and 19.5 ms across.
+    let idle = two(0.0);
+    assert_eq!((idle.cost, idle.placement[0] == idle.placement[1]), (2.5e6, true));
+    let busy = two(20e6);
+    assert_eq!((busy.cost, busy.placement[0] == busy.placement[1], busy.optimal), (39.5e6, false, true));
+}

@@ -18,7 +18,7 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option
     order.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)).then(a.cmp(b)));
     let nearest = |pu: usize| {
         let others = (0..model.pus()).filter(|other| *other != pu).map(|other| model.between_ns(pu, other));
-        others.fold(if model.most > 1 { model.same_ns } else { f64::INFINITY }, f64::min)
+        others.fold(if model.most > 1 { model.same_ns[pu] } else { f64::INFINITY }, f64::min)
     };
     let mut tree = Tree {
         nearest_ns: (0..model.pus()).map(nearest).map(|ns| if ns.is_finite() { ns } else { 0.0 }).collect(),

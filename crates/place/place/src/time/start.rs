@@ -85,7 +85,7 @@ fn fastest(request: &Request, model: &TimeModel, pus: &Pus) -> Option<(Pus, Prob
     let mut chosen: Vec<usize> = gains.into_iter().take(tasks).map(|(_, pu)| pu).collect();
     chosen.sort_unstable();
     let os: Vec<u32> = chosen.into_iter().map(|pu| pus.os[pu]).collect();
-    let fast = Pus::new(request.profile, Some(&os), request.homes).ok()?;
+    let fast = request.costed(Pus::new(request.profile, Some(&os), request.homes).ok()?);
     let problem = problem(request, &fast).ok()?;
     Some((fast, problem))
 }

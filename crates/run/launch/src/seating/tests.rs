@@ -230,3 +230,50 @@ proptest! {
         prop_assert_eq!(played(Beyond::Leave), (0..threads).map(|k| expected(k, true)).collect::<Vec<_>>());
     }
 }
+
+/// A plan of an observed program: the main thread, two that it created, and one more of each of these.
+fn observed() -> Seats {
+    let text = |all: [&str; 5]| all.map(str::to_owned).to_vec();
+    Seats {
+        names: text(["main", "left", "right", "worker#0", "worker#1"]),
+        paths: text(["0", "0.0", "0.1", "0.0.0", "0.1.0"]),
+        ..seats(&[0, 1, 2, 3, 4], Beyond::Leave)
+    }
+}
+
+#[test]
+fn threads_that_race_to_be_created_sit_by_their_paths() {
+    let mut seating = room(observed(), &[], 0);
+    seating.born(MAIN, 1);
+    assert_eq!(seating.process(MAIN), None);
+    let mut create = |tid: Tid, creator: Tid| {
+        seating.born(tid, creator);
+        told(&seating.thread(tid, MAIN))
+    };
+    assert_eq!(create(101, MAIN), [(MAIN, Some(0)), (101, Some(1))]);
+    assert_eq!(create(102, MAIN), [(102, Some(2))]);
+    assert_eq!(create(103, 102), [(103, Some(4))], "the second creator was first");
+    assert_eq!(create(104, 101), [(104, Some(3))]);
+    assert_eq!(create(105, 101), [(105, None)], "all seats are taken");
+    assert_eq!(seating.strangers(), 0);
+}
+
+#[test]
+fn a_thread_that_came_otherwise_takes_the_next_seat() {
+    let mut seating = room(observed(), &[], 0);
+    seating.born(MAIN, 1);
+    seating.process(MAIN);
+    // Nobody knows who created this one.
+    assert_eq!(told(&seating.thread(101, MAIN)), [(MAIN, Some(0)), (101, Some(1))]);
+    seating.born(102, MAIN);
+    assert_eq!(told(&seating.thread(102, MAIN)), [(102, Some(2))], "its own seat is taken");
+    assert_eq!(seating.strangers(), 2);
+}
+
+#[test]
+fn threads_that_are_found_sit_by_their_names() {
+    let mut seating = room(observed(), &[], 0);
+    let mut find = |tid: Tid, name: &str| cpu(seating.found(tid, MAIN, name).seat.as_ref());
+    assert_eq!([find(100, "main"), find(103, "worker"), find(104, "worker")], [Some(0), Some(3), Some(4)]);
+    assert_eq!([find(105, "work"), find(106, "right")], [Some(1), Some(2)]);
+}

@@ -3,7 +3,7 @@
 use super::source::Source;
 use crate::{output, place};
 use seatmap_host::remembered;
-use seatmap_machine::{CoreDistance, PairStatus, Profile};
+use seatmap_machine::{CoreDistance, PairStatus, Profile, Wakeups};
 use seatmap_measure::change;
 use seatmap_os::trusted::{TrustError, TrustedFolder};
 use std::path::Path;
@@ -32,22 +32,22 @@ pub fn remember(profile: &Profile, source: &Source) {
         return;
     }
     let Some(path) = place::host_profile() else { return };
-    match keep(&path, &with_speeds(profile)) {
+    match keep(&path, &with_remembered(profile)) {
         Ok(()) => profile.core_distance.as_ref().and_then(unsteady).iter().for_each(|line| output::tell(line)),
         Err(error) => output::tell(&format!("not remembered: {error}")),
     }
 }
 
-/// The profile with the speeds that are remembered of this computer, where it has none of its own: distances are
-/// measured more often than speeds.
-fn with_speeds(profile: &Profile) -> Profile {
+/// The profile with the speeds and wakeups that are remembered of this computer, where it has none of its own:
+/// distances are measured more often.
+fn with_remembered(profile: &Profile) -> Profile {
     let mut with = profile.clone();
-    if with.speed.is_none()
-        && let Ok(Some(before)) = remembered::latest()
-        && remembered::of_this_computer(&before).is_ok()
-    {
-        with.speed = before.speed.filter(|speed| speed.pus.iter().all(|os| profile.topology.pu(*os).is_some()));
-    }
+    let before = remembered::latest().ok().flatten().filter(|before| remembered::of_this_computer(before).is_ok());
+    let Some(before) = before else { return with };
+    let is_here = |os: &u32| profile.topology.pu(*os).is_some();
+    with.speed = with.speed.or(before.speed.filter(|speed| speed.pus.iter().all(is_here)));
+    let are_here = |wakeups: &Wakeups| wakeups.pairs.iter().flat_map(|pair| &pair.pus).all(is_here);
+    with.wakeups = with.wakeups.or(before.wakeups.filter(are_here));
     with
 }
 

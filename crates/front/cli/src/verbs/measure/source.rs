@@ -128,6 +128,20 @@ impl Source {
         }
     }
 
+    /// Refuses to measure wakeups where no kernel runs that could wake anything.
+    ///
+    /// # Errors
+    /// The machine is not this computer.
+    pub fn check_wakeups(&self, pairs: Option<u32>) -> Result<(), CliError> {
+        match (pairs, self) {
+            (None, _) | (_, Source::Host { .. }) => Ok(()),
+            _ => Err(CliError::input(format!(
+                "--wakeups times threads that sleep on this host, and {} is not it; leave --wakeups out",
+                self.name()
+            ))),
+        }
+    }
+
     /// The CPUs to be measured.
     pub fn pus(&self) -> &[u32] {
         match self {

@@ -23,7 +23,7 @@ pub(super) fn remarks(
     answer: &Answer,
     plan: &Plan,
 ) -> Result<String, CliError> {
-    let mut lines = vec![slowest(typed, request, answer)?, crossing(answer), channels(answer)];
+    let mut lines = vec![wakeups(typed, request), slowest(typed, request, answer)?, crossing(answer), channels(answer)];
     if let Some(sharing) = request.sharing(&answer.placement) {
         lines.push(cores(typed, request, answer, &sharing)?);
         lines.push(empty(&sharing));
@@ -33,6 +33,29 @@ pub(super) fn remarks(
     lines.push(loads(answer));
     lines.push(busiest(typed, machine, request, plan)?);
     Ok(lines.into_iter().flatten().map(|line| line + "\n").collect())
+}
+
+/// The costs of messages to tasks that sleep, or why distances stand for them.
+fn wakeups(typed: &Place, request: &Request) -> Option<String> {
+    let is_sum = matches!(typed.objective, ObjectiveChoice::Distance | ObjectiveChoice::Time);
+    if !request.counts_wakeups() {
+        let is_unknown = is_sum && request.pattern.waits() && !typed.spinning && request.profile.wakeups.is_none();
+        return is_unknown.then(|| {
+            "These tasks sleep until a message comes, and the cost of wakeups is not known here; \
+             distances of spinning threads stand for it ('seatmap measure' on that computer finds it)."
+                .to_owned()
+        });
+    }
+    let wakeups = request.profile.wakeups.as_ref()?;
+    let classes = wakeups.classes(&request.profile.topology);
+    let costs: Vec<String> = classes
+        .iter()
+        .map(|class| format!("{} {} ns", class.sharing.name(), number(class.median_ns().round())))
+        .collect();
+    let alone =
+        typed.objective == ObjectiveChoice::Distance && request.pattern.tasks <= request.profile.topology.pus.len();
+    let more = if alone { " Each has a CPU of its own here; --objective time lets them share one." } else { "" };
+    Some(format!("The tasks sleep until a message comes; the round trip of two wakeups: {}.{more}", costs.join(", ")))
 }
 
 /// The work and the messages of the slowest seat, and a hint where the CPUs' speeds are not known.

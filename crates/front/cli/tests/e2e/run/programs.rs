@@ -56,6 +56,12 @@ pub fn static_c() -> Option<&'static str> {
     built(&BUILT, "c-static", "threads.c", "gcc", &["-pthread", "-static", "-o"])
 }
 
+/// Two threads that create threads side by side.
+pub fn creators() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "creators", "creators.c", "gcc", &["-pthread", "-o"])
+}
+
 /// The program that touches memory.
 pub fn memory() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();

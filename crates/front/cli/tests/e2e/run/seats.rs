@@ -243,3 +243,27 @@ fn programs_that_trace_are_told_of() {
     assert!(told.stderr().contains("strace may have been unable to trace its program"), "{}", told.stderr());
     assert_eq!(told.report["hampered"]["tracers"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn threads_of_creators_that_race_sit_by_their_paths() {
+    let cpus = two_cpus();
+    let (Some(program), [a, b], true) = (programs::creators(), cpus, are_two(cpus)) else { return };
+    let of = |creator: usize| (0..4).map(move |worker| format!("0.{creator}.{worker}"));
+    let paths: Vec<String> = ["0", "0.0", "0.1"].map(str::to_owned).into_iter().chain(of(0)).chain(of(1)).collect();
+    let placement = [[a, a, b].as_slice(), &[a; 4], &[b; 4]].concat();
+    for order in ["right", "left", "race"] {
+        let place = Place::new();
+        place.file(
+            "plan.json",
+            format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{placement:?},"paths":{paths:?}}}"#),
+        );
+        let told = run(&place, &["--plan", "plan.json", "--any-machine"], &[program, order]);
+        assert!(told.output.status.success(), "{}", told.stderr());
+        for (name, cpu) in [("left", a), ("right", b)] {
+            let seats: Vec<_> =
+                told.threads().iter().filter(|thread| thread["name"] == name).map(super::seat).collect();
+            assert_eq!(seats, [Some(cpu); 4], "{order}: {name}\n{}", told.stderr());
+        }
+        assert_eq!(told.report["strangers"], 0, "{order}");
+    }
+}

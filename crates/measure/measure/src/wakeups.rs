@@ -1,0 +1,134 @@
+//! The cost of waking a thread that sleeps, on its waker's CPU and on others.
+
+use seatmap_machine::{Nearness, Topology, WakeupPair, Wakeups};
+use seatmap_statistics::{Xoshiro, summarise};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// A source of round trips between threads that sleep.
+pub trait Woken {
+    /// Why no round trip could be timed.
+    type Error;
+
+    /// Batches of round trips of two threads on these CPUs, in nanoseconds a round trip. The two CPUs may be one.
+    ///
+    /// # Errors
+    /// The threads could not run there.
+    fn round_trips_ns(&mut self, pus: [u32; 2], batches: u32, round_trips: u32) -> Result<Vec<f64>, Self::Error>;
+}
+
+/// The pairs of each nearness that are measured where nobody asks for another number.
+pub const USUAL_PAIRS: u32 = 2;
+
+/// Round trips of a batch: enough for the step of any clock beside wakeups of a microsecond or more.
+const ROUND_TRIPS: u32 = 40;
+/// Batches of a visit.
+const BATCHES: u32 = 8;
+
+/// The pairs to measure: this many of each nearness that the CPUs have, drawn by a seed, and as many CPUs with
+/// themselves.
+#[must_use]
+pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32; 2]> {
+    let mut order = pus.to_vec();
+    Xoshiro::new(seed).shuffle(&mut order);
+    let mut taken: BTreeMap<Nearness, Vec<[u32; 2]>> = BTreeMap::new();
+    for (at, a) in order.iter().enumerate() {
+        for b in &order[at..] {
+            let found = taken.entry(Nearness::of(topology, [*a, *b])).or_default();
+            if found.len() < most as usize {
+                found.push([*a.min(b), *a.max(b)]);
+            }
+        }
+    }
+    taken.into_values().flatten().collect()
+}
+
+/// The round trips of these pairs over this many passes; `None` where `go_on` ended it. Each pass visits every pair
+/// once in a new random order: whatever changes meanwhile meets all pairs alike.
+///
+/// # Errors
+/// The source's.
+pub fn wakeups<W: Woken>(
+    woken: &mut W,
+    pairs: &[[u32; 2]],
+    passes: u32,
+    seed: u64,
+    mut go_on: impl FnMut() -> ControlFlow<()>,
+) -> Result<Option<Wakeups>, W::Error> {
+    let mut rng = Xoshiro::new(seed);
+    let mut order: Vec<usize> = (0..pairs.len()).collect();
+    let mut by_pass: Vec<Vec<Vec<f64>>> = vec![Vec::new(); pairs.len()];
+    for _ in 0..passes {
+        rng.shuffle(&mut order);
+        for at in &order {
+            if go_on().is_break() {
+                return Ok(None);
+            }
+            by_pass[*at].push(woken.round_trips_ns(pairs[*at], BATCHES, ROUND_TRIPS)?);
+        }
+    }
+    let summed = pairs.iter().zip(&by_pass).filter_map(|(pus, passes)| pair(*pus, passes, seed)).collect();
+    Ok(Some(Wakeups { passes, round_trips: ROUND_TRIPS, pairs: summed }))
+}
+
+fn pair(pus: [u32; 2], passes: &[Vec<f64>], seed: u64) -> Option<WakeupPair> {
+    let summary = summarise(passes, seed)?;
+    Some(WakeupPair {
+        pus,
+        median_ns: summary.median,
+        p10_ns: summary.p10,
+        mad_ns: summary.mad,
+        ci95_low_ns: summary.ci95_low,
+        ci95_high_ns: summary.ci95_high,
+        batches: summary.n as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine on which a wakeup across takes 9 us, one on the same CPU 3 us, and some of both far longer.
+    struct MadeUp(Xoshiro);
+
+    impl Woken for MadeUp {
+        type Error = String;
+
+        fn round_trips_ns(&mut self, pus: [u32; 2], batches: u32, _: u32) -> Result<Vec<f64>, String> {
+            let ns = if pus[0] == pus[1] { 3000.0 } else { 9000.0 };
+            let disturbed = |at: u32| if at % 4 == 0 { 10.0 } else { 1.0 };
+            match pus[1] < 4 {
+                true => Ok((0..batches).map(|at| ns * disturbed(at) + self.0.below(10) as f64).collect()),
+                false => Err("no such CPU".to_owned()),
+            }
+        }
+    }
+
+    #[test]
+    fn disturbed_batches_do_not_move_the_figures() {
+        let mut made_up = MadeUp(Xoshiro::new(7));
+        let told = wakeups(&mut made_up, &[[0, 0], [0, 1]], 5, 1, || ControlFlow::Continue(())).unwrap().unwrap();
+        let [own, across] = [&told.pairs[0], &told.pairs[1]];
+        assert!((3000.0..3010.0).contains(&own.median_ns) && (9000.0..9010.0).contains(&across.median_ns), "{told:?}");
+        assert!(own.ci95_high_ns < 3010.0 && own.batches == u64::from(5 * BATCHES), "{told:?}");
+    }
+
+    #[test]
+    fn every_nearness_has_its_pairs() {
+        let mut topology = Topology::unknown(0..8);
+        topology.pus.iter_mut().for_each(|pu| (pu.core, pu.l3) = (Some(pu.os % 4), Some(pu.os % 2)));
+        let drawn = pairs(&topology, &[0, 1, 2, 3, 4, 5, 6, 7], 2, 1);
+        let of = |wanted| drawn.iter().filter(|pus| Nearness::of(&topology, **pus) == wanted).count();
+        let nearness = [[0, 0], [0, 4], [0, 2], [0, 1]].map(|pus| of(Nearness::of(&topology, pus)));
+        assert_eq!((nearness, drawn.len()), ([2, 2, 2, 2], 8));
+        assert_eq!(pairs(&topology, &[3], 2, 1), [[3, 3]]);
+        assert!(pairs(&topology, &[0, 1], 0, 1).is_empty());
+    }
+
+    #[test]
+    fn it_ends_when_asked_and_with_the_source() {
+        let mut made_up = MadeUp(Xoshiro::new(7));
+        assert_eq!(wakeups(&mut made_up, &[[0, 0]], 5, 1, || ControlFlow::Break(())), Ok(None));
+        assert!(wakeups(&mut made_up, &[[0, 9]], 5, 1, || ControlFlow::Continue(())).is_err());
+    }
+}
