@@ -96,7 +96,7 @@ mod tests {
 
         fn round_trips_ns(&mut self, pus: [u32; 2], batches: u32, _: u32) -> Result<Vec<f64>, String> {
             let ns = if pus[0] == pus[1] { 3000.0 } else { 9000.0 };
-            let disturbed = |at: u32| if at % 4 == 0 { 10.0 } else { 1.0 };
+            let disturbed = |at: u32| if at.is_multiple_of(4) { 10.0 } else { 1.0 };
             match pus[1] < 4 {
                 true => Ok((0..batches).map(|at| ns * disturbed(at) + self.0.below(10) as f64).collect()),
                 false => Err("no such CPU".to_owned()),
