@@ -29,7 +29,7 @@ pub fn keep_to(typed: &Tune, field: &mut Field, interrupt: &Interrupt) -> Result
     let needed = reading.seconds * fewest_runs(fitting, typed.confidence) as f64;
     if fitting < all {
         output::tell(&format!(
-            "{} of {all} race: a run takes {:.1} s, and more do not fit in {limit:.0} s",
+            "{} of {all} race: a run takes {:.2} s, and more do not fit in {limit:.0} s",
             counted(fitting, "candidate"),
             reading.seconds
         ));
@@ -37,7 +37,7 @@ pub fn keep_to(typed: &Tune, field: &mut Field, interrupt: &Interrupt) -> Result
     if needed > left {
         output::tell(&format!(
             "this takes about {needed:.0} s, more than the {limit:.0} s of --seconds: {} are the fewest of a race, and a \
-             run takes {:.1} s",
+             run takes {:.2} s",
             counted(fewest_runs(fitting, typed.confidence), "run"),
             reading.seconds
         ));
@@ -57,9 +57,16 @@ pub fn tell_excess(typed: &Tune, tuned: &Tuned) {
 /// A race that takes less than this times its limit kept to it: the last run ends when it ends.
 const WORTH_TELLING: f64 = 1.05;
 
+/// The fewest runs of a race. Of two candidates, one is the default or the runner-up to the other: the confirmation is
+/// one comparison instead of two.
 fn fewest_runs(candidates: usize, confidence: f64) -> usize {
-    Rules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
+    let rules = Rules { candidates, budget: Budget::Runs(0), confidence, seed: 1 };
+    let (all, raced) = (rules.fewest_runs(), RACED_EACH * candidates);
+    if candidates == FEWEST { raced + (all - raced) / 2 } else { all }
 }
+
+/// The runs of each candidate before the confirmation: a warm-up and two blocks.
+const RACED_EACH: usize = 3;
 
 /// The most candidates whose fewest runs fit.
 fn fitting(all: usize, left_s: f64, run_s: f64, confidence: f64) -> usize {
@@ -79,5 +86,6 @@ mod tests {
         assert_eq!(fitting(12, 2.0 * runs(5), 2.0, 0.95), 5);
         assert_eq!(fitting(12, 1.0, 1.0, 0.95), 2, "a race has two");
         assert_eq!(fitting(1, 0.0, 1.0, 0.95), 1);
+        assert_eq!(fewest_runs(2, 0.95), 30, "two blocks, a warm-up, and six groups of four");
     }
 }
