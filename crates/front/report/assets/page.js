@@ -11,7 +11,7 @@
   const n = data.pus.length;
   const state = { order: data.by_group, grouped: true, home: 0, cell: null, pinned: null };
   const NEIGHBOURS = 12;
-  const STATUS = { s: "stable", d: "drifting", m: "multi-regime", u: "unsteady", i: "imported" };
+  const STATUS = { s: "stable", d: "drifting", m: "multi-regime", u: "unsteady", k: "stacked", i: "imported" };
   const pairKey = (a, b) => `${Math.min(a, b)}-${Math.max(a, b)}`;
   const regimes = new Map(data.regimes.map(({ pus, levels }) => [pairKey(...pus), levels]));
 

@@ -53,8 +53,9 @@ fn ground(value: f64, scale: Option<Scale>) -> Rgb {
 /// The mark behind the number of a pair whose distance is not one figure.
 pub(super) fn mark(status: Option<PairStatus>) -> char {
     match status {
-        Some(PairStatus::MultiRegime | PairStatus::Unsteady | PairStatus::Stacked) => '*',
+        Some(PairStatus::MultiRegime | PairStatus::Unsteady) => '*',
         Some(PairStatus::Drifting) => '~',
+        Some(PairStatus::Stacked) => '!',
         _ => ' ',
     }
 }

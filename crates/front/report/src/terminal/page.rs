@@ -76,6 +76,7 @@ fn distances(profile: &Profile, options: &DrawOptions) -> String {
     heatmap(profile, options)
         + &explain('*', "flips between levels, or its passes disagree")
         + &explain('~', "moved while it was measured")
+        + &explain('!', "stacked: the host runs both vCPUs on one CPU, in turn, and they have no distance")
 }
 
 fn class_table(classes: &[DistanceClass], digits: Digits) -> String {
@@ -210,7 +211,12 @@ mod tests {
     #[test]
     fn every_pair_without_a_steady_distance_has_its_mark() {
         let mut profile = two_groups();
-        let statuses = [(PairStatus::MultiRegime, 0), (PairStatus::Unsteady, 1), (PairStatus::Drifting, 2)];
+        let statuses = [
+            (PairStatus::MultiRegime, 0),
+            (PairStatus::Unsteady, 1),
+            (PairStatus::Drifting, 2),
+            (PairStatus::Stacked, 3),
+        ];
         let distance = profile.core_distance.as_mut().unwrap();
         distance.status = seatmap_machine::Square::filled(8, Some(PairStatus::Stable));
         for (status, j) in statuses {
@@ -218,6 +224,7 @@ mod tests {
         }
         let text = page(&profile, &DrawOptions::default(), Some(7));
         assert!(text.contains("* 2 pairs: flips between levels, or its passes disagree\n~ 1 pair: moved"), "{text}");
+        assert!(text.contains("! 1 pair: stacked"), "{text}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Compares distances with those of such pairs on published machines.
 
 use super::{Finding, View};
-use seatmap_machine::{OriginKind, Pu};
+use seatmap_machine::{OriginKind, PairStatus, Pu};
 use seatmap_statistics::median;
 
 /// The levels that two PUs share by the topology, and the round trips that such pairs take on published machines, in
@@ -36,6 +36,8 @@ fn class_median_ns(view: &View, shares: Shares) -> Option<f64> {
     let topology = &view.profile.topology;
     let pus: Option<Vec<&Pu>> = view.distance.pus.iter().map(|os| topology.pu(*os)).collect();
     let pus = pus?;
-    let shared = view.distance.median_ns.pairs().filter(|(i, j, _)| shares(pus[*i], pus[*j]));
+    // A stacked pair has a finding of its own, and its figure is a time slice.
+    let has_distance = |i: usize, j: usize| view.distance.status[(i, j)] != Some(PairStatus::Stacked);
+    let shared = view.distance.median_ns.pairs().filter(|(i, j, _)| shares(pus[*i], pus[*j]) && has_distance(*i, *j));
     median(&shared.map(|(_, _, value)| *value).collect::<Vec<_>>())
 }

@@ -151,6 +151,15 @@ fn neighbours_that_are_too_far_apart_are_none() {
 }
 
 #[test]
+fn a_stacked_pair_has_one_finding() {
+    let pu = |os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() };
+    let mut profile = profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| 3_100_000.0);
+    assert!(matches!(findings(&profile)[..], [Finding::Implausible { .. }]), "{:?}", findings(&profile));
+    profile.core_distance.as_mut().unwrap().status.set_both(0, 1, Some(PairStatus::Stacked));
+    assert!(matches!(findings(&profile)[..], [Finding::Stacked { .. }]), "{:?}", findings(&profile));
+}
+
+#[test]
 fn no_described_machine_is_implausible() {
     for name in seatmap_machine::catalog::descriptions() {
         let mut described = seatmap_machine::catalog::load(name).unwrap();

@@ -395,3 +395,19 @@ fn two_vcpus_on_one_cpu_are_found_by_a_few_round_trips() {
     assert!(others.iter().all(|pair| distance.median_ns[*pair] == 90.0), "{:?}", distance.median_ns);
     assert!(others.iter().all(|pair| distance.status[*pair] == Some(PairStatus::Stable)));
 }
+
+#[test]
+fn the_journal_of_a_quick_run_holds_a_stacked_pair() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let request = Request { plan: Plan::new(Effort::Quick, 1.0), ..request(&[0, 1]) };
+    let header = request.header(Machine { name: "stacked".into(), ..Machine::default() });
+    let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+    let mut journal = Journal::create(&path, open(), &header).unwrap();
+    let (topology, samples) = (Topology::unknown(0..2), Samples::new(vec![0, 1]));
+    let mut go_on = |_: &Step| ControlFlow::Continue(());
+    survey(&mut Stacked::default(), &topology, &request, Some(&mut journal), samples, &mut go_on).unwrap();
+    drop(journal);
+    let (_, records) = Journal::resume(&path, open(), &header, 0.02).unwrap();
+    assert_eq!(records.first().map(|record| record.ns.len()), Some(11), "as many as a quick visit has");
+}

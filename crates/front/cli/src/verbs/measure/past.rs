@@ -64,7 +64,7 @@ fn unsteady(distance: &CoreDistance) -> Option<String> {
     let unsteady = statuses.iter().filter(|status| **status != PairStatus::Stable).count();
     (unsteady > 0).then(|| {
         format!(
-            "remembered as this host, though the distance of {unsteady} of {} pairs is not steady (* or ~ in the table): \
+            "remembered as this host, though the distance of {unsteady} of {} pairs is not steady (*, ~ or ! in the table): \
              'seatmap measure --thorough' watches such pairs longer",
             statuses.len()
         )
