@@ -1,0 +1,3 @@
+/* to be replaced */
+#include "seatmap_spu.h"
+#include "vec_types.h"
