@@ -11,6 +11,7 @@ const LOOKS: u32 = 2000;
 #[derive(Debug, Default)]
 pub struct Notify {
     sleepers: AtomicU32,
+    rings: AtomicU32,
     lock: Mutex<()>,
     changed: Condvar,
 }
@@ -41,11 +42,11 @@ impl Notify {
         found
     }
 
+    /// Looks, and sleeps until the next ring, in turn. The look is made without the lock: it may ring itself.
     fn sleep<T>(&self, deadline: Option<Instant>, look: &mut impl FnMut() -> Option<T>) -> Option<T> {
-        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            // A ring between this look and the sleep needs the lock that is held.
-            fence(Ordering::SeqCst);
+            // A ring after this line changes the number; one before it is seen by the look.
+            let seen = self.rings.load(Ordering::SeqCst);
             if let Some(found) = look() {
                 return Some(found);
             }
@@ -53,7 +54,9 @@ impl Notify {
             if left.is_zero() {
                 return None;
             }
-            held = self.changed.wait_timeout(held, left).unwrap_or_else(PoisonError::into_inner).0;
+            let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let same = |(): &mut ()| self.rings.load(Ordering::SeqCst) == seen;
+            drop(self.changed.wait_timeout_while(held, left, same));
         }
     }
 
@@ -62,7 +65,9 @@ impl Notify {
         // The change comes before the look at the sleepers, as their announcement comes before their look at the change.
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::Relaxed) > 0 {
-            drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+            let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.rings.fetch_add(1, Ordering::SeqCst);
+            drop(held);
             self.changed.notify_all();
         }
     }
@@ -90,6 +95,18 @@ mod tests {
             notify.ring();
             assert_eq!(waiter.join().unwrap(), 7);
         });
+    }
+
+    #[test]
+    fn a_look_may_ring() {
+        let (notify, looks) = (Notify::default(), AtomicU32::new(0));
+        let enough = LOOKS + 2;
+        let look = || {
+            notify.ring();
+            (looks.fetch_add(1, Ordering::Relaxed) > enough).then_some(())
+        };
+        notify.wait(look);
+        assert!(looks.into_inner() > enough);
     }
 
     #[test]
