@@ -48,7 +48,7 @@ pub struct Context {
     proxy_tags: AtomicU32,
 }
 
-// SAFETY: all parts but `runner` are shared safely by themselves; `runner` is touched by the holder of `is_running` only.
+// SAFETY: all parts but `runner` are shared safely by themselves. Only the holder of `is_running` touches `runner`.
 unsafe impl Sync for Context {}
 // SAFETY: as above; the coroutine in `runner` runs C code that does not depend on its thread.
 unsafe impl Send for Context {}

@@ -62,7 +62,7 @@ impl Notify {
 
     /// Wakes all sleepers, so that they look again.
     pub fn ring(&self) {
-        // The change comes before the look at the sleepers, as their announcement comes before their look at the change.
+        // The change comes before the look at the sleepers, as their announcement before their look.
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::Relaxed) > 0 {
             let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);

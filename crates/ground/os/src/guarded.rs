@@ -44,8 +44,8 @@ mod machine {
     use std::io;
     use std::sync::OnceLock;
 
-    // Faults between the labels `seatmap_copy` and `seatmap_copy_fault` resume at the latter. Below 2 KiB moves of 16 bytes
-    // are faster than the start of a string instruction.
+    // Faults between the labels `seatmap_copy` and `seatmap_copy_fault` resume at the latter. Below 2 KiB, moves of
+    // 16 bytes are faster than the start of a string instruction.
     std::arch::global_asm!(
         ".hidden seatmap_copy",
         ".globl seatmap_copy",

@@ -1,8 +1,8 @@
 //! Memory at an address with many zeros at its end, and the same memory once more at a low address.
 //!
-//! A local store of a Cell's SPE is addressed from zero, and programs keep such addresses in 32 bits. A store that begins
-//! at a multiple of 4 GiB makes the low 32 bits of every pointer into it that local-store address. Programs for 32-bit
-//! PPEs keep addresses of main memory in 32 bits too, and reach a store through its second, low mapping.
+//! A local store of a Cell's SPE is addressed from zero, and programs keep such addresses in 32 bits. A store that
+//! begins at a multiple of 4 GiB makes the low 32 bits of every pointer into it that local-store address. Programs for
+//! 32-bit PPEs keep addresses of main memory in 32 bits too, and reach a store through its second, low mapping.
 
 use std::ffi::CString;
 use std::io;
@@ -24,7 +24,7 @@ pub struct Window {
     bytes: usize,
 }
 
-// SAFETY: the mappings belong to the window alone; who reads and writes them through its addresses sees to races.
+// SAFETY: the mappings belong to the window alone; callers that use its addresses see to races.
 unsafe impl Send for Window {}
 // SAFETY: as above: a shared window gives out addresses only.
 unsafe impl Sync for Window {}

@@ -17,8 +17,8 @@ impl Tool {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        // Tests lie in target/PROFILE/deps, libraries beside that folder.
-        let built = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().join("libspe2.so");
+        // Cargo puts the libraries that a test needs beside it.
+        let built = std::env::current_exe().unwrap().parent().unwrap().join("libspe2.so");
         for name in ["libspe2.so", "libspe2.so.2"] {
             std::os::unix::fs::symlink(&built, folder.path().join(name)).unwrap();
         }
