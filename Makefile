@@ -11,7 +11,7 @@
 #   make docs    the guide and the API, under target/doc and target/guide
 #   make dist    a static binary and a Debian package, under target/dist
 #   make install seatmap, its completions and its manual pages; below PREFIX where that is given
-#   make install-lib   libseatmap_place, libseatmap_worker and libseatmap_trace for C programs, below PREFIX
+#   make install-lib   libseatmap_place, _worker and _trace for C programs, and libspe2 with seatmap-cellcc
 #   make fuzz    each importer for a minute (needs a nightly toolchain)
 
 CARGO ?= cargo
@@ -105,7 +105,8 @@ install:
 	./scripts/install-shell "$(BINARY)" "$(SHARE)" "$(MANUAL)"
 
 install-lib:
-	$(CARGO) build --release --locked --package seatmap-place-c --package seatmap-worker-c --package seatmap-trace-c
+	$(CARGO) build --release --locked --package seatmap-place-c --package seatmap-worker-c --package seatmap-trace-c \
+		--package seatmap-libspe2
 	./scripts/install-lib target/release "$(PREFIX)"
 
 clean:

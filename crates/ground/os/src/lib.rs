@@ -21,6 +21,7 @@
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
+//! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`published`] | text that a living process shows to others |
@@ -43,6 +44,7 @@ pub mod cpu_time;
 pub mod cpus;
 pub mod devices;
 pub mod group;
+pub mod guarded;
 pub mod hierarchy;
 pub mod interrupts;
 pub mod irq;
@@ -69,6 +71,7 @@ pub mod trusted;
 pub mod usage;
 pub mod visibility;
 pub mod whole_file;
+pub mod window;
 
 pub use cpu_list::{CpuList, CpuListError};
 pub use cpu_set::CpuSet;

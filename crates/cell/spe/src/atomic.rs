@@ -1,0 +1,124 @@
+//! Reservations: getllar, putllc and their kin on lines of 128 bytes.
+//!
+//! A reservation is a copy of the line. A conditional store succeeds if the line still holds what was read; it writes
+//! the eight-byte words that differ, each by a compare-and-exchange, so that the PPE's atomic operations on other words
+//! are never lost.
+
+use crate::context::Context;
+use crate::transfer::{Direction, Rule, Transfer, TransferFault};
+use seatmap_os::guarded;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a line.
+pub const LINE_BYTES: usize = 128;
+const WORDS: usize = LINE_BYTES / 8;
+/// Locks for lines; a line has one by its address.
+static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
+
+type Line = [u64; WORDS];
+
+/// A line that an SPU read in order to change it.
+#[derive(Clone, Debug)]
+pub struct Reservation {
+    effective: u64,
+    line: Line,
+}
+
+impl Reservation {
+    /// Reads a line into the local store, and reserves it.
+    ///
+    /// # Errors
+    /// The rule that the command breaks.
+    pub fn take(context: &Context, local: u32, effective: u64) -> Result<Self, TransferFault> {
+        let fault = |rule| fault(context, "mfc_getllar", Direction::Get, local, effective, rule);
+        let (here, there) = places(context, local, effective).map_err(fault)?;
+        let _held = lock(effective);
+        let line = read(there).map_err(fault)?;
+        // SAFETY: a line of the store, which the core has no reference into.
+        unsafe { here.cast::<Line>().write_volatile(line) };
+        Ok(Reservation { effective, line })
+    }
+
+    /// Whether the line no longer holds what was read.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        let there = usize::try_from(self.effective).unwrap_or_default() as *mut u64;
+        read(there).is_ok_and(|line| line != self.line)
+    }
+
+    /// Writes the line in the local store back if the reservation holds; says whether it did.
+    ///
+    /// # Errors
+    /// The rule that the command breaks.
+    pub fn store(self, context: &Context, local: u32, effective: u64) -> Result<bool, TransferFault> {
+        let fault = |rule| fault(context, "mfc_putllc", Direction::Put, local, effective, rule);
+        let (here, there) = places(context, local, effective).map_err(fault)?;
+        if effective != self.effective {
+            return Ok(false);
+        }
+        // SAFETY: a line of the store, aligned.
+        let new = unsafe { here.cast::<Line>().read_volatile() };
+        let _held = lock(effective);
+        match read(there).map_err(fault)? == self.line {
+            true => exchange(there, &self.line, &new).map_err(fault),
+            false => Ok(false),
+        }
+    }
+}
+
+/// Writes a line unconditionally (putlluc, putqlluc).
+///
+/// # Errors
+/// The rule that the command breaks.
+pub fn store_always(context: &Context, local: u32, effective: u64) -> Result<(), TransferFault> {
+    let fault = |rule| fault(context, "mfc_putlluc", Direction::Put, local, effective, rule);
+    let (here, there) = places(context, local, effective).map_err(fault)?;
+    let _held = lock(effective);
+    // SAFETY: programs own what they transfer.
+    unsafe { guarded::copy(here.cast(), there.cast(), LINE_BYTES) }.map_err(|_| fault(Rule::Address))
+}
+
+/// Writes the words that differ. Where the first of them has changed meanwhile, nothing was written.
+fn exchange(there: *mut u64, old: &Line, new: &Line) -> Result<bool, Rule> {
+    for at in (0..WORDS).filter(|at| old[*at] != new[*at]) {
+        // SAFETY: within the line; programs own what they transfer.
+        let done = unsafe { guarded::exchange(there.add(at), old[at], new[at]) };
+        if !done.map_err(|_| Rule::Address)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn read(there: *mut u64) -> Result<Line, Rule> {
+    let mut line = [0; WORDS];
+    // SAFETY: the line is our own; the other side is guarded.
+    unsafe { guarded::copy(there.cast(), line.as_mut_ptr().cast(), LINE_BYTES) }.map_err(|_| Rule::Address)?;
+    Ok(line)
+}
+
+fn places(context: &Context, local: u32, effective: u64) -> Result<(*mut u64, *mut u64), Rule> {
+    if local % 128 != 0 || effective % 128 != 0 {
+        return Err(Rule::Alignment);
+    }
+    let here = context.store().at(local, LINE_BYTES).ok_or(Rule::Local)?;
+    let there = usize::try_from(effective).map_err(|_| Rule::Address)?;
+    Ok((here.cast(), there as *mut u64))
+}
+
+fn lock(effective: u64) -> MutexGuard<'static, ()> {
+    let at = usize::try_from(effective / 128 % 64).unwrap_or_default();
+    LOCKS[at].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn fault(
+    context: &Context,
+    command: &'static str,
+    direction: Direction,
+    local: u32,
+    effective: u64,
+    rule: Rule,
+) -> TransferFault {
+    let transfer = Transfer { command, direction, local, effective, bytes: 128, tag: 0 };
+    TransferFault { context: context.number(), transfer, rule }
+}

@@ -1,0 +1,184 @@
+//! The channels of an SPU: numbers under which its program reads and writes mailboxes, signals, events and commands.
+
+use crate::context::Context;
+use crate::run::Stop;
+use crate::spu::SpuState;
+use crate::{clock, hooks};
+use std::time::{Duration, Instant};
+
+/// The channels' numbers (Cell Broadband Engine Architecture).
+pub mod number {
+    #![expect(missing_docs, reason = "the architecture's own names")]
+    pub const EVENT_STATUS: u32 = 0;
+    pub const EVENT_MASK: u32 = 1;
+    pub const EVENT_ACK: u32 = 2;
+    pub const SIGNAL_1: u32 = 3;
+    pub const SIGNAL_2: u32 = 4;
+    pub const DECREMENTER_WRITE: u32 = 7;
+    pub const DECREMENTER_READ: u32 = 8;
+    pub const MULTISOURCE_SYNC: u32 = 9;
+    pub const EVENT_MASK_READ: u32 = 11;
+    pub const TAG_MASK_READ: u32 = 12;
+    pub const MACHINE_STATUS: u32 = 13;
+    pub const SRR0_WRITE: u32 = 14;
+    pub const SRR0_READ: u32 = 15;
+    pub const COMMAND_FIRST: u32 = 16;
+    pub const COMMAND: u32 = 21;
+    pub const TAG_MASK: u32 = 22;
+    pub const TAG_UPDATE: u32 = 23;
+    pub const TAG_STATUS: u32 = 24;
+    pub const STALL_STATUS: u32 = 25;
+    pub const STALL_ACK: u32 = 26;
+    pub const ATOMIC_STATUS: u32 = 27;
+    pub const OUT_MBOX: u32 = 28;
+    pub const IN_MBOX: u32 = 29;
+    pub const OUT_INTR_MBOX: u32 = 30;
+}
+
+/// Events that an SPU can wait for, as bits of its event status.
+pub mod spu_event {
+    #![expect(missing_docs, reason = "the architecture's own names")]
+    pub const TAG_STATUS: u32 = 0x1;
+    pub const LIST_STALL: u32 = 0x2;
+    pub const IN_MBOX: u32 = 0x10;
+    pub const DECREMENTER: u32 = 0x20;
+    pub const OUT_INTR_MBOX: u32 = 0x40;
+    pub const OUT_MBOX: u32 = 0x80;
+    pub const SIGNAL_2: u32 = 0x100;
+    pub const SIGNAL_1: u32 = 0x200;
+    pub const LOCK_LINE: u32 = 0x400;
+    pub const MULTISOURCE_SYNC: u32 = 0x1000;
+}
+
+/// How often a waiter looks for things that ring nobody: a lost reservation.
+const LOOK_EVERY: Duration = Duration::from_micros(50);
+
+/// Reads a channel, waiting where the hardware would.
+pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
+    let context = spu.context;
+    // SAFETY: the context outlives its SPU's state.
+    let context = unsafe { &*context };
+    match channel {
+        number::IN_MBOX => context.wait(|| context.in_mbox().try_read()),
+        number::SIGNAL_1 => context.wait(|| context.signal(0).try_read()),
+        number::SIGNAL_2 => context.wait(|| context.signal(1).try_read()),
+        number::TAG_STATUS => take_or_block(spu, |spu| spu.tag_status.take(), "a tag status that nobody asked for"),
+        number::ATOMIC_STATUS => take_or_block(spu, |spu| spu.atomic_status.take(), "the status of no atomic command"),
+        number::STALL_STATUS => take_or_block(spu, stalled, "a stalled list, and none is stalled"),
+        number::EVENT_STATUS => wait_for_event(spu, context),
+        number::EVENT_MASK_READ => spu.event_mask,
+        number::TAG_MASK_READ => spu.tag_mask,
+        number::DECREMENTER_READ => spu.decrementer(),
+        number::MACHINE_STATUS => 0,
+        number::SRR0_READ => spu.saved_return,
+        _ => spu.fail(Stop::InvalidChannel(channel)),
+    }
+}
+
+/// Writes a channel, waiting where the hardware would.
+pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
+    let context = spu.context;
+    // SAFETY: the context outlives its SPU's state.
+    let context = unsafe { &*context };
+    match channel {
+        number::OUT_MBOX => context.put(context.out_mbox(), value),
+        number::OUT_INTR_MBOX => context.put(context.out_intr_mbox(), value),
+        number::EVENT_MASK => spu.event_mask = value,
+        number::EVENT_ACK => context.acknowledge(value),
+        number::DECREMENTER_WRITE => (spu.decrementer, spu.has_decremented) = ((value, clock::ticks()), false),
+        number::MULTISOURCE_SYNC => context.raise(spu_event::MULTISOURCE_SYNC),
+        number::SRR0_WRITE => spu.saved_return = value,
+        number::COMMAND_FIRST..number::COMMAND => spu.command[(channel - number::COMMAND_FIRST) as usize] = value,
+        number::COMMAND => {
+            let [local, high, low, bytes, tag] = spu.command;
+            hooks::command(spu, local, u64::from(high) << 32 | u64::from(low), bytes, tag, value);
+        }
+        number::TAG_MASK => spu.tag_mask = value,
+        number::TAG_UPDATE => update_tags(spu, value),
+        number::STALL_ACK => hooks::acknowledge_stall(spu, value),
+        _ => spu.fail(Stop::InvalidChannel(channel)),
+    }
+}
+
+/// How often a channel can be read or written without waiting.
+pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
+    let context = spu.context;
+    // SAFETY: the context outlives its SPU's state.
+    let context = unsafe { &*context };
+    let amount = |amount: usize| u32::try_from(amount).unwrap_or(u32::MAX);
+    match channel {
+        number::IN_MBOX => amount(context.in_mbox().waiting()),
+        number::OUT_MBOX => amount(context.out_mbox().room()),
+        number::OUT_INTR_MBOX => amount(context.out_intr_mbox().room()),
+        number::SIGNAL_1 => u32::from(context.signal(0).waits()),
+        number::SIGNAL_2 => u32::from(context.signal(1).waits()),
+        number::TAG_STATUS => u32::from(spu.tag_status.is_some()),
+        number::ATOMIC_STATUS => u32::from(spu.atomic_status.is_some()),
+        number::STALL_STATUS => u32::from(spu.stalled != 0),
+        number::EVENT_STATUS => u32::from(pending(spu, context) != 0),
+        number::COMMAND => hooks::QUEUE_ENTRIES,
+        0..=30 => 1,
+        _ => spu.fail(Stop::InvalidChannel(channel)),
+    }
+}
+
+fn stalled(spu: &mut SpuState) -> Option<u32> {
+    let tags = std::mem::take(&mut spu.stalled);
+    (tags != 0).then_some(tags)
+}
+
+/// A value that only the SPU itself can make: without one, its program would wait for ever, and is stopped.
+fn take_or_block(spu: &mut SpuState, take: impl Fn(&mut SpuState) -> Option<u32>, what: &'static str) -> u32 {
+    match take(spu) {
+        Some(value) => value,
+        None => spu.fail(Stop::Deadlock(what)),
+    }
+}
+
+/// A tag-status update: 0 at once, 1 when any, 2 when all tags of the mask are complete.
+fn update_tags(spu: &mut SpuState, condition: u32) {
+    let complete = spu.complete_tags() & spu.tag_mask;
+    let is_met = match condition {
+        1 => complete != 0 || spu.tag_mask == 0,
+        2 => complete == spu.tag_mask,
+        _ => true,
+    };
+    // The condition can still become true: by acknowledging the stalled list.
+    spu.tag_status = is_met.then_some(complete);
+    if is_met {
+        spu.context().raise(spu_event::TAG_STATUS);
+    }
+}
+
+/// Events of the mask that have happened and were not acknowledged.
+fn pending(spu: &mut SpuState, context: &Context) -> u32 {
+    if !spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0 && spu.until_negative() == 0 {
+        spu.has_decremented = true;
+        context.raise(spu_event::DECREMENTER);
+    }
+    if spu.event_mask & spu_event::LOCK_LINE != 0 && spu.reservation.take_if(|line| line.is_lost()).is_some() {
+        context.raise(spu_event::LOCK_LINE);
+    }
+    context.events() & spu.event_mask
+}
+
+fn wait_for_event(spu: &mut SpuState, context: &Context) -> u32 {
+    loop {
+        let deadline = next_look(spu);
+        let events =
+            context.notify().wait_until(deadline, || Some(pending(spu, context)).filter(|events| *events != 0));
+        if let Some(events) = events {
+            return events;
+        }
+    }
+}
+
+/// When the next event can come that rings nobody.
+fn next_look(spu: &SpuState) -> Option<Instant> {
+    let timer = (!spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0).then(|| {
+        let left_ns = u128::from(spu.until_negative()) * 1_000_000_000 / u128::from(clock::TICKS_PER_SECOND) + 1;
+        Duration::from_nanos(u64::try_from(left_ns).unwrap_or(u64::MAX))
+    });
+    let line = (spu.reservation.is_some() && spu.event_mask & spu_event::LOCK_LINE != 0).then_some(LOOK_EVERY);
+    timer.into_iter().chain(line).min().map(|wait| Instant::now() + wait)
+}

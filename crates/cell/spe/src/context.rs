@@ -1,0 +1,328 @@
+//! An SPE, as programs on the PPE see it.
+
+use crate::channel::spu_event;
+use crate::error::SpeError;
+use crate::fifo::Fifo;
+use crate::image::Image;
+use crate::notify::Notify;
+use crate::problem::{self, Area};
+use crate::run::{Ended, Runner, Stop};
+use crate::signal::Signal;
+use crate::store::Store;
+use crate::transfer::Transfer;
+use std::cell::UnsafeCell;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// What a context is created with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextOptions {
+    /// Whether each signal register gathers bits instead of keeping the last value.
+    pub signals_gather: [bool; 2],
+    /// Whether its ends are kept for [`Context::ended`].
+    pub keeps_ends: bool,
+    /// Which of the pinned threads runs it; `None` for the next one in turn.
+    pub seat: Option<usize>,
+}
+
+/// A synergistic processing element.
+#[derive(Debug)]
+pub struct Context {
+    number: u32,
+    options: ContextOptions,
+    seat: usize,
+    store: Store,
+    area: Area,
+    in_mbox: Fifo,
+    out_mbox: Fifo,
+    out_intr_mbox: Fifo,
+    signals: [Signal; 2],
+    events: AtomicU32,
+    notify: Notify,
+    watchers: Mutex<Vec<Weak<Notify>>>,
+    is_watched: AtomicBool,
+    is_running: AtomicBool,
+    runner: UnsafeCell<Runner>,
+    ends: Mutex<VecDeque<Ended>>,
+    proxy_tags: AtomicU32,
+}
+
+// SAFETY: all parts but `runner` are shared safely by themselves. Only the holder of `is_running` touches `runner`.
+unsafe impl Sync for Context {}
+// SAFETY: as above; the coroutine in `runner` runs C code that does not depend on its thread.
+unsafe impl Send for Context {}
+
+impl Context {
+    /// Creates an SPE with an empty local store.
+    ///
+    /// # Errors
+    /// [`SpeError::Store`], [`SpeError::Argument`].
+    pub fn new(options: ContextOptions) -> Result<Arc<Self>, SpeError> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let store = Store::new()?;
+        let area = Area::new().map_err(SpeError::Store)?;
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let context = Arc::new_cyclic(|own: &Weak<Context>| Context {
+            number: u32::try_from(next % (1 << 31)).unwrap_or_default(),
+            options,
+            seat: options.seat.unwrap_or(next),
+            store,
+            area,
+            in_mbox: Fifo::new(4),
+            out_mbox: Fifo::new(1),
+            out_intr_mbox: Fifo::new(1),
+            signals: options.signals_gather.map(Signal::new),
+            events: AtomicU32::new(0),
+            notify: Notify::default(),
+            watchers: Mutex::default(),
+            is_watched: AtomicBool::new(false),
+            is_running: AtomicBool::new(false),
+            runner: UnsafeCell::new(Runner::new(own.as_ptr())),
+            ends: Mutex::default(),
+            proxy_tags: AtomicU32::new(0),
+        });
+        context.area.announce(&context);
+        Ok(context)
+    }
+
+    /// Its number, from 0, in the order of creation.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// What it was created with.
+    #[must_use]
+    pub fn options(&self) -> ContextOptions {
+        self.options
+    }
+
+    /// The number of the pinned thread that runs it.
+    #[must_use]
+    pub fn seat(&self) -> usize {
+        self.seat
+    }
+
+    /// Its local store.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The addresses of its registers.
+    #[must_use]
+    pub fn area(&self) -> &Area {
+        &self.area
+    }
+
+    /// The mailbox to the SPU: four messages.
+    #[must_use]
+    pub fn in_mbox(&self) -> &Fifo {
+        &self.in_mbox
+    }
+
+    /// The mailbox from the SPU: one message.
+    #[must_use]
+    pub fn out_mbox(&self) -> &Fifo {
+        &self.out_mbox
+    }
+
+    /// The second mailbox from the SPU, whose messages are events.
+    #[must_use]
+    pub fn out_intr_mbox(&self) -> &Fifo {
+        &self.out_intr_mbox
+    }
+
+    /// A signal register, 0 or 1.
+    #[must_use]
+    pub fn signal(&self, register: usize) -> &Signal {
+        &self.signals[register & 1]
+    }
+
+    /// Where to wait for any of them.
+    #[must_use]
+    pub fn notify(&self) -> &Notify {
+        &self.notify
+    }
+
+    /// Waits until `look` finds something of this context.
+    pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> T {
+        let found = self.notify.wait(look);
+        self.changed();
+        found
+    }
+
+    /// Writes a message from the SPU, waiting for room.
+    pub fn put(&self, mailbox: &Fifo, value: u32) {
+        self.wait(|| mailbox.try_write(value).then_some(()));
+    }
+
+    /// Writes a message to the SPU; false where there is no room.
+    #[must_use]
+    pub fn try_send(&self, value: u32) -> bool {
+        let fits = self.in_mbox.try_write(value);
+        if fits {
+            self.raise(spu_event::IN_MBOX);
+        }
+        fits
+    }
+
+    /// Takes a message from the SPU out of one of its mailboxes.
+    #[must_use]
+    pub fn try_receive(&self, mailbox: &Fifo) -> Option<u32> {
+        let value = mailbox.try_read()?;
+        let is_out = std::ptr::eq(mailbox, &raw const self.out_mbox);
+        self.raise(if is_out { spu_event::OUT_MBOX } else { spu_event::OUT_INTR_MBOX });
+        Some(value)
+    }
+
+    /// Writes a signal register, 0 or 1.
+    pub fn send_signal(&self, register: usize, value: u32) {
+        self.signal(register).write(value);
+        self.raise([spu_event::SIGNAL_1, spu_event::SIGNAL_2][register & 1]);
+    }
+
+    /// Writes one of the registers in the problem state area; false for an offset that has none.
+    #[must_use]
+    pub fn write_register(&self, offset: usize, value: u32) -> bool {
+        match offset {
+            problem::SIGNAL_1 => self.send_signal(0, value),
+            problem::SIGNAL_2 => self.send_signal(1, value),
+            problem::IN_MBOX => {
+                self.in_mbox.overwrite(value);
+                self.raise(spu_event::IN_MBOX);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Reads one of the registers in the problem state area.
+    #[must_use]
+    pub fn read_register(&self, offset: usize) -> Option<u32> {
+        match offset {
+            problem::OUT_MBOX => Some(self.try_receive(&self.out_mbox).unwrap_or(0)),
+            problem::MBOX_STATUS => {
+                let status = self.out_intr_mbox.waiting() << 16 | self.in_mbox.room() << 8 | self.out_mbox.waiting();
+                u32::try_from(status).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// Events that have happened and were not acknowledged by the SPU.
+    #[must_use]
+    pub fn events(&self) -> u32 {
+        self.events.load(Ordering::Acquire)
+    }
+
+    /// Lets an event happen.
+    pub fn raise(&self, event: u32) {
+        self.events.fetch_or(event, Ordering::AcqRel);
+        self.changed();
+    }
+
+    /// Forgets events.
+    pub fn acknowledge(&self, events: u32) {
+        self.events.fetch_and(!events, Ordering::AcqRel);
+    }
+
+    /// Wakes everybody who waits for something of this context.
+    pub fn changed(&self) {
+        self.notify.ring();
+        if self.is_watched.load(Ordering::Acquire) {
+            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+            watchers.retain(|watcher| {
+                watcher.upgrade().is_some_and(|watcher| {
+                    watcher.ring();
+                    true
+                })
+            });
+        }
+    }
+
+    /// Wakes `watcher` too, whenever something changes.
+    pub fn watch(&self, watcher: &Arc<Notify>) {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(watcher));
+        self.is_watched.store(true, Ordering::Release);
+    }
+
+    /// Does a transfer for the PPE.
+    ///
+    /// # Errors
+    /// [`SpeError::Transfer`].
+    pub fn proxy(&self, transfer: Transfer) -> Result<(), SpeError> {
+        transfer.perform(self)?;
+        self.proxy_tags.fetch_or(1 << (transfer.tag & 31), Ordering::AcqRel);
+        self.changed();
+        Ok(())
+    }
+
+    /// Tags of the PPE's transfers that are complete and were not taken.
+    #[must_use]
+    pub fn proxy_tags(&self) -> u32 {
+        self.proxy_tags.load(Ordering::Acquire)
+    }
+
+    /// Takes the completion of tags.
+    pub fn take_proxy_tags(&self, mask: u32) {
+        self.proxy_tags.fetch_and(!mask, Ordering::AcqRel);
+    }
+
+    /// Loads a program; it starts from its beginning at the next run.
+    ///
+    /// # Errors
+    /// [`SpeError::Running`], and those of [`Image::load`].
+    pub fn load(&self, image: &Image) -> Result<(), SpeError> {
+        // SAFETY: held, and borrowed for this call only.
+        self.hold(|runner| unsafe { &mut *runner }.load(&self.store, image))
+    }
+
+    /// The oldest end of a run that was not taken, of a context that keeps them.
+    #[must_use]
+    pub fn ended(&self) -> Option<Ended> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// Ends that wait to be taken.
+    #[must_use]
+    pub fn ends_waiting(&self) -> usize {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Keeps the end of a run, where the context was created to.
+    pub fn keep_end(&self, ended: Ended) {
+        if self.options.keeps_ends {
+            self.ends.lock().unwrap_or_else(PoisonError::into_inner).push_back(ended);
+            self.changed();
+        }
+    }
+
+    /// Whether a run is in progress.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.is_running.load(Ordering::Acquire)
+    }
+
+    /// Does something with the runner, which nobody else touches meanwhile.
+    ///
+    /// # Errors
+    /// [`SpeError::Running`], and those of the work.
+    pub fn hold<T>(&self, work: impl FnOnce(*mut Runner) -> Result<T, SpeError>) -> Result<T, SpeError> {
+        let free = self.is_running.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
+        free.map_err(|_| SpeError::Running(self.number))?;
+        let done = work(self.runner.get());
+        self.is_running.store(false, Ordering::Release);
+        done
+    }
+
+    /// Resumes the program on this thread, for the pool.
+    ///
+    /// # Safety
+    /// The caller of [`Context::hold`] waits for this, and touches nothing of the runner meanwhile.
+    pub unsafe fn resume(&self) -> Stop {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.runner.get() }.resume()
+    }
+}

@@ -1,0 +1,76 @@
+//! The failures of SPEs, each with libspe2's error number.
+
+use crate::transfer::TransferFault;
+use std::io;
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SpeError {
+    /// The kernel has no memory for a local store.
+    #[error("cannot map a local store")]
+    Store(#[source] io::Error),
+    /// No thread could be started or pinned.
+    #[error("cannot start a thread on CPU {cpu}")]
+    Thread {
+        /// The CPU's number.
+        cpu: u32,
+        /// The kernel's error.
+        #[source]
+        source: io::Error,
+    },
+    /// The file or the embedded image is not a program for SPUs.
+    #[error("not an SPU program: {0}")]
+    Image(String),
+    /// The file cannot be read.
+    #[error("cannot read '{name}'")]
+    File {
+        /// The file's name.
+        name: String,
+        /// The kernel's error.
+        #[source]
+        source: io::Error,
+    },
+    /// The program, its heap and its stack need more than the store has.
+    #[error(
+        "the program needs {needed_bytes} bytes and the local store has {store_bytes}; \
+             set SEATMAP_SPE_LS_KIB or build a smaller program"
+    )]
+    TooLarge {
+        /// Bytes for the program and the least stack.
+        needed_bytes: usize,
+        /// Bytes of the store.
+        store_bytes: usize,
+    },
+    /// A run without a program.
+    #[error("context {0} has no program")]
+    NoProgram(u32),
+    /// A second run at the same time, or the end of a context that runs.
+    #[error("context {0} is running")]
+    Running(u32),
+    /// An argument with a value that means nothing.
+    #[error("{0}")]
+    Argument(String),
+    /// The context was created without what the call needs.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A transfer on behalf of the PPE failed.
+    #[error(transparent)]
+    Transfer(#[from] TransferFault),
+}
+
+impl SpeError {
+    /// The error number that libspe2 reports.
+    #[must_use]
+    pub fn errno(&self) -> i32 {
+        match self {
+            SpeError::Store(_) => libc::ENOMEM,
+            SpeError::Thread { .. } => libc::EFAULT,
+            SpeError::Image(_) | SpeError::TooLarge { .. } => libc::ENOEXEC,
+            SpeError::File { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
+            SpeError::NoProgram(_) | SpeError::Argument(_) => libc::EINVAL,
+            SpeError::Running(_) => libc::EAGAIN,
+            SpeError::Unsupported(_) => libc::ENOTSUP,
+            SpeError::Transfer(_) => libc::EIO,
+        }
+    }
+}

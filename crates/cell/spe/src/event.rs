@@ -1,0 +1,111 @@
+//! Events: one wait for mailboxes, ends and transfers of several contexts.
+
+use crate::context::Context;
+use crate::notify::Notify;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The SPU wrote its interrupting mailbox.
+pub const OUT_INTR_MBOX: u32 = 0x1;
+/// The SPU's inbound mailbox has room.
+pub const IN_MBOX: u32 = 0x2;
+/// Transfers of the PPE are complete.
+pub const TAG_GROUP: u32 = 0x4;
+/// The SPU stopped.
+pub const STOPPED: u32 = 0x8;
+/// All events.
+pub const ALL: u32 = 0xf;
+
+/// Contexts with the events that are waited for, and a value of the caller's for each.
+#[derive(Debug, Default)]
+pub struct EventHandler {
+    bell: Arc<Notify>,
+    watched: Mutex<Vec<Watched>>,
+}
+
+/// One registration: one event of one context.
+#[derive(Clone, Debug)]
+struct Watched {
+    context: Arc<Context>,
+    event: u32,
+    data: u64,
+}
+
+/// An event that has happened.
+#[derive(Clone, Debug)]
+pub struct Happened {
+    /// The context.
+    pub context: Arc<Context>,
+    /// The event's bit.
+    pub event: u32,
+    /// The caller's value.
+    pub data: u64,
+}
+
+impl EventHandler {
+    /// Waits for these events of a context from now on. An event that is registered gets the new value.
+    pub fn register(&self, context: &Arc<Context>, events: u32, data: u64) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if !watched.iter().any(|one| Arc::ptr_eq(&one.context, context)) {
+            context.watch(&self.bell);
+        }
+        watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
+        let bits = (0..4).map(|bit| 1 << bit).filter(|bit| events & bit != 0);
+        watched.extend(bits.map(|event| Watched { context: Arc::clone(context), event, data }));
+    }
+
+    /// Waits for these events no longer.
+    pub fn deregister(&self, context: &Arc<Context>, events: u32) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
+    }
+
+    /// Waits until an event has happened or the time is over, and gives the first `most` that have; none then. Without
+    /// a `timeout` it waits for ever.
+    #[must_use]
+    pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            let found = self.bell.wait_until(deadline, || Some(self.happened(most)).filter(|found| !found.is_empty()));
+            match (found, deadline) {
+                (Some(found), _) => return found,
+                (None, Some(_)) => return Vec::new(),
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn happened(&self, most: usize) -> Vec<Happened> {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let ready = watched.iter().filter(|one| is_ready(&one.context, one.event)).take(most);
+        ready.map(|one| Happened { context: Arc::clone(&one.context), event: one.event, data: one.data }).collect()
+    }
+}
+
+fn is_ready(context: &Context, event: u32) -> bool {
+    match event {
+        OUT_INTR_MBOX => context.out_intr_mbox().waiting() > 0,
+        IN_MBOX => context.in_mbox().room() > 0,
+        TAG_GROUP => context.proxy_tags() != 0,
+        _ => context.ends_waiting() > 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ContextOptions;
+
+    #[test]
+    fn registered_events_are_found_and_others_are_not() {
+        let context = Context::new(ContextOptions::default()).unwrap();
+        let handler = EventHandler::default();
+        handler.register(&context, OUT_INTR_MBOX, 7);
+        assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
+        context.put(context.out_intr_mbox(), 1);
+        let found = handler.wait(8, None);
+        assert_eq!((found.len(), found[0].event, found[0].data), (1, OUT_INTR_MBOX, 7));
+        handler.deregister(&context, ALL);
+        assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
+    }
+}

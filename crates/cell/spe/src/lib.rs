@@ -1,0 +1,46 @@
+//! Synergistic processing elements (SPEs) in software: the core of `libspe2`.
+//!
+//! A [`Context`] is one SPE as a program sees it: a local store, mailboxes, signal registers and a transfer unit. A
+//! program is an ELF image that [`Image`] checks and loads into the store, with its own copy of all variables and its
+//! stack at the store's end. [`Context::run`] hands the context to a pinned thread and waits until the program stops;
+//! the next run resumes it there. SPU code reaches the core through one table of functions ([`hooks`]), so that another
+//! machine can stand behind the same image.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`context`], [`run`] | an SPE; one run of it and how it ended |
+//! | [`store`], [`image`], [`elf`] | the local store; a program, checked and loaded; the file format |
+//! | [`fifo`], [`signal`], [`notify`] | mailboxes; signal registers; threads that wait for any of them |
+//! | [`transfer`], [`list`], [`atomic`] | DMA and its rules; lists; reservations on cache lines |
+//! | [`spu`], [`channel`], [`hooks`] | an SPU's own state; its channels; the table that its program calls |
+//! | [`event`] | events of several contexts in one wait |
+//! | [`problem`] | addresses that stand for registers |
+//! | [`pool`], [`clock`] | pinned threads that run contexts; the time base |
+//! | [`error`] | failures, with libspe2's error numbers |
+#![deny(missing_docs)]
+
+pub mod atomic;
+pub mod channel;
+pub mod clock;
+pub mod context;
+pub mod elf;
+pub mod error;
+pub mod event;
+pub mod fifo;
+pub mod hooks;
+pub mod image;
+pub mod list;
+pub mod notify;
+pub mod pool;
+pub mod problem;
+pub mod run;
+pub mod signal;
+pub mod spu;
+pub mod store;
+pub mod transfer;
+
+pub use context::{Context, ContextOptions};
+pub use error::SpeError;
+pub use event::EventHandler;
+pub use image::Image;
+pub use run::{Ended, Entry};

@@ -1,0 +1,121 @@
+//! DMA lists: up to 2048 transfers in one command, any of which may stall the list until the SPU lets it go on.
+
+use crate::context::Context;
+use crate::transfer::{Direction, Rule, Transfer, TransferFault};
+
+/// Bytes of an element: flags and size, then the low half of the effective address.
+pub const ELEMENT_BYTES: u32 = 8;
+/// The most elements of a list.
+pub const MOST_ELEMENTS: u32 = 2048;
+/// The element stalls the list after its transfer.
+const STALL: u32 = 1 << 31;
+/// The bits of an element that hold its size.
+const SIZE: u32 = 0x7fff;
+
+/// A list that is not finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct List {
+    /// The command, for error texts.
+    pub command: &'static str,
+    /// Which way the transfers go.
+    pub direction: Direction,
+    /// The local-store address of the next transfer.
+    pub local: u32,
+    /// The high half of all effective addresses.
+    pub high: u32,
+    /// The local-store address of the next element.
+    pub next: u32,
+    /// Elements that are left.
+    pub left: u32,
+    /// The tag.
+    pub tag: u32,
+}
+
+/// How far a list came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// All elements are done.
+    Done,
+    /// An element stalled it.
+    Stalled,
+}
+
+impl List {
+    /// A list of `bytes` bytes of elements.
+    ///
+    /// # Errors
+    /// The rule that the list's own size or address breaks.
+    pub fn new(whole: Transfer, elements_at: u32) -> Result<Self, Rule> {
+        let Transfer { command, direction, local, effective, bytes, tag } = whole;
+        let left = bytes / ELEMENT_BYTES;
+        if bytes % ELEMENT_BYTES != 0 || left > MOST_ELEMENTS {
+            return Err(Rule::Size);
+        }
+        if elements_at % ELEMENT_BYTES != 0 {
+            return Err(Rule::Alignment);
+        }
+        let high = u32::try_from(effective >> 32).unwrap_or(u32::MAX);
+        Ok(List { command, direction, local, high, next: elements_at, left, tag })
+    }
+
+    /// Does transfers until the list ends or an element stalls it.
+    ///
+    /// # Errors
+    /// The first transfer that breaks a rule.
+    pub fn advance(&mut self, context: &Context) -> Result<Progress, TransferFault> {
+        while self.left > 0 {
+            if self.step(context)? && self.left > 0 {
+                return Ok(Progress::Stalled);
+            }
+        }
+        Ok(Progress::Done)
+    }
+
+    /// Does one transfer; says whether its element stalls the list.
+    fn step(&mut self, context: &Context) -> Result<bool, TransferFault> {
+        let at = context.store().at(self.next, 8).ok_or_else(|| self.fault(context, Rule::Local))?.cast::<u32>();
+        // SAFETY: eight bytes of the store at a multiple of eight.
+        let (head, low) = unsafe { (at.read_volatile(), at.add(1).read_volatile()) };
+        let transfer = self.transfer(head & SIZE, low);
+        transfer.perform(context)?;
+        self.local = (transfer.local + transfer.bytes).next_multiple_of(16);
+        self.next += ELEMENT_BYTES;
+        self.left -= 1;
+        Ok(head & STALL != 0)
+    }
+
+    /// A small transfer lies in its quadword of the store as it does in its quadword of memory.
+    fn transfer(&self, bytes: u32, low: u32) -> Transfer {
+        let within = if bytes < 16 { low & 15 } else { 0 };
+        let local = (self.local & !15) | within;
+        let effective = u64::from(self.high) << 32 | u64::from(low);
+        Transfer { command: self.command, direction: self.direction, local, effective, bytes, tag: self.tag }
+    }
+
+    fn fault(&self, context: &Context, rule: Rule) -> TransferFault {
+        TransferFault { context: context.number(), transfer: self.transfer(0, 0), rule }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: Transfer =
+        Transfer { command: "mfc_getl", direction: Direction::Get, local: 32, effective: 1 << 32, bytes: 16, tag: 1 };
+
+    #[test]
+    fn lists_have_whole_aligned_elements() {
+        assert_eq!(List::new(WHOLE, 64).unwrap().left, 2);
+        assert_eq!(List::new(WHOLE, 68), Err(Rule::Alignment));
+        assert_eq!(List::new(Transfer { bytes: 12, ..WHOLE }, 64), Err(Rule::Size));
+        assert_eq!(List::new(Transfer { bytes: 8 * 2049, ..WHOLE }, 64), Err(Rule::Size));
+    }
+
+    #[test]
+    fn small_transfers_keep_their_place_in_the_quadword() {
+        let list = List::new(WHOLE, 64).unwrap();
+        let small = list.transfer(4, 0x1c);
+        assert_eq!((small.local, small.effective), (32 + 12, 0x1_0000_001c));
+    }
+}

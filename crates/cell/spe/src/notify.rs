@@ -1,0 +1,116 @@
+//! Threads that wait for something to change, first by looking, then asleep.
+
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Looks before a waiter sleeps: a few microseconds, several times the way of a line between two cores.
+const LOOKS: u32 = 2000;
+
+/// A place to wait at. Whoever changes a thing that is waited for calls [`Notify::ring`] after the change.
+#[derive(Debug, Default)]
+pub struct Notify {
+    sleepers: AtomicU32,
+    rings: AtomicU32,
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Notify {
+    /// Waits until `look` finds something.
+    pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> T {
+        let mut look = look;
+        loop {
+            // Without a deadline there is always a finding.
+            if let Some(found) = self.wait_until(None, &mut look) {
+                return found;
+            }
+        }
+    }
+
+    /// Waits until `look` finds something or the deadline has passed; `None` then.
+    pub fn wait_until<T>(&self, deadline: Option<Instant>, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+        for _ in 0..looks() {
+            if let Some(found) = look() {
+                return Some(found);
+            }
+            std::hint::spin_loop();
+        }
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let found = self.sleep(deadline, &mut look);
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        found
+    }
+
+    /// Looks, and sleeps until the next ring, in turn. The look is made without the lock: it may ring itself.
+    fn sleep<T>(&self, deadline: Option<Instant>, look: &mut impl FnMut() -> Option<T>) -> Option<T> {
+        loop {
+            // A ring after this line changes the number; one before it is seen by the look.
+            let seen = self.rings.load(Ordering::SeqCst);
+            if let Some(found) = look() {
+                return Some(found);
+            }
+            let left = deadline.map_or(Duration::from_secs(3600), |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return None;
+            }
+            let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let same = |(): &mut ()| self.rings.load(Ordering::SeqCst) == seen;
+            drop(self.changed.wait_timeout_while(held, left, same));
+        }
+    }
+
+    /// Wakes all sleepers, so that they look again.
+    pub fn ring(&self) {
+        // The change comes before the look at the sleepers, as their announcement before their look.
+        fence(Ordering::SeqCst);
+        if self.sleepers.load(Ordering::Relaxed) > 0 {
+            let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.rings.fetch_add(1, Ordering::SeqCst);
+            drop(held);
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// With one CPU the other side cannot act while this one looks.
+fn looks() -> u32 {
+    use std::sync::OnceLock;
+    static LOOKS_HERE: OnceLock<u32> = OnceLock::new();
+    *LOOKS_HERE
+        .get_or_init(|| if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) { LOOKS } else { 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn a_change_wakes_the_waiter() {
+        let (notify, set) = (Notify::default(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| notify.wait(|| set.load(Ordering::Acquire).then_some(7)));
+            set.store(true, Ordering::Release);
+            notify.ring();
+            assert_eq!(waiter.join().unwrap(), 7);
+        });
+    }
+
+    #[test]
+    fn a_look_may_ring() {
+        let (notify, looks) = (Notify::default(), AtomicU32::new(0));
+        let enough = LOOKS + 2;
+        let look = || {
+            notify.ring();
+            (looks.fetch_add(1, Ordering::Relaxed) > enough).then_some(())
+        };
+        notify.wait(look);
+        assert!(looks.into_inner() > enough);
+    }
+
+    #[test]
+    fn a_deadline_ends_the_wait() {
+        assert_eq!(Notify::default().wait_until(Some(Instant::now()), || None::<u8>), None);
+    }
+}

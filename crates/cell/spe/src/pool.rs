@@ -1,0 +1,108 @@
+//! Pinned threads that run contexts. They are there before they are needed, and a context comes to one by a message.
+
+use crate::context::Context;
+use crate::error::SpeError;
+use crate::notify::Notify;
+use crate::run::Stop;
+use seatmap_os::affinity;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+
+/// A thread's side of the hand-over.
+#[derive(Debug, Default)]
+struct Seat {
+    order: Mutex<Option<Arc<Context>>>,
+    has_order: AtomicBool,
+    worker: Notify,
+    result: Mutex<Option<Stop>>,
+    is_done: AtomicBool,
+    caller: Notify,
+}
+
+/// The threads that wait for an order, by the CPU that they are pinned to.
+struct Pool {
+    cpus: Vec<u32>,
+    idle: Mutex<Vec<Vec<Arc<Seat>>>>,
+}
+
+fn pool() -> &'static Pool {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    POOL.get_or_init(|| {
+        let cpus = cpus();
+        let idle = Mutex::new(vec![Vec::new(); cpus.len()]);
+        Pool { cpus, idle }
+    })
+}
+
+/// The CPUs of `SEATMAP_SPE_CPUS`, in its order, else all that the process may run on.
+fn cpus() -> Vec<u32> {
+    let listed = std::env::var("SEATMAP_SPE_CPUS").ok().and_then(|text| text.parse::<seatmap_os::CpuList>().ok());
+    let listed: Vec<u32> = listed.map(|list| list.0.clone()).unwrap_or_default();
+    let found = if listed.is_empty() { affinity::current().unwrap_or_default() } else { listed };
+    if found.is_empty() { vec![0] } else { found }
+}
+
+/// How many pinned threads run at the same time without sharing a CPU.
+#[must_use]
+pub fn seats() -> usize {
+    pool().cpus.len()
+}
+
+/// Runs a prepared context on its seat until its program stops.
+///
+/// # Errors
+/// [`SpeError::Thread`].
+pub fn resume(context: &Arc<Context>) -> Result<Stop, SpeError> {
+    let pool = pool();
+    let at = context.seat() % pool.cpus.len();
+    let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].pop();
+    let seat = match idle {
+        Some(seat) => seat,
+        None => start(pool.cpus[at])?,
+    };
+    let stop = seat.call(context);
+    pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].push(seat);
+    Ok(stop)
+}
+
+fn start(cpu: u32) -> Result<Arc<Seat>, SpeError> {
+    let seat = Arc::new(Seat::default());
+    let (own, (tell, told)) = (Arc::clone(&seat), mpsc::channel());
+    let work = move || {
+        let pinned = affinity::pin(&[cpu]);
+        let is_pinned = pinned.is_ok();
+        // Without a listener there is nobody to serve.
+        if tell.send(pinned).is_ok() && is_pinned {
+            own.serve();
+        }
+    };
+    let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(work);
+    let pinned = thread.and_then(|_| told.recv().unwrap_or_else(|_| Err(std::io::Error::other("it ended at once"))));
+    pinned.map(|()| seat).map_err(|source| SpeError::Thread { cpu, source })
+}
+
+impl Seat {
+    /// Hands a context over and waits until its program stops.
+    fn call(&self, context: &Arc<Context>) -> Stop {
+        *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(context));
+        self.has_order.store(true, Ordering::Release);
+        self.worker.ring();
+        self.caller.wait(|| self.is_done.swap(false, Ordering::Acquire).then_some(()));
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(Stop::Defect)
+    }
+
+    fn serve(&self) {
+        loop {
+            self.worker.wait(|| self.has_order.swap(false, Ordering::Acquire).then_some(()));
+            let order = self.order.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let stop = order.map(|context| {
+                // SAFETY: the caller waits in `call`, which `Context::hold` surrounds.
+                catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() })).unwrap_or(Stop::Defect)
+            });
+            *self.result.lock().unwrap_or_else(PoisonError::into_inner) = stop;
+            self.is_done.store(true, Ordering::Release);
+            self.caller.ring();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Problem state: addresses that stand for an SPE's registers.
+//!
+//! A transfer to one of them is a mailbox message or a signal. The addresses are reserved and hold no memory: code that
+//! stores to them without a library call faults.
+
+use crate::context::Context;
+use seatmap_os::window::Reserved;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+
+/// Addresses of one problem state area.
+pub const BYTES: usize = 0x2_0000;
+/// The outbound mailbox (read).
+pub const OUT_MBOX: usize = 0x4004;
+/// The inbound mailbox (written).
+pub const IN_MBOX: usize = 0x400c;
+/// The mailbox status (read): interrupt mailbox << 16 | free inbound << 8 | waiting outbound.
+pub const MBOX_STATUS: usize = 0x4014;
+/// Signal register 1 (written).
+pub const SIGNAL_1: usize = 0x1_400c;
+/// Signal register 2 (written).
+pub const SIGNAL_2: usize = 0x1_c00c;
+
+static AREAS: RwLock<BTreeMap<usize, Weak<Context>>> = RwLock::new(BTreeMap::new());
+
+/// The addresses of one SPE's registers.
+#[derive(Debug)]
+pub struct Area {
+    addresses: Reserved,
+}
+
+impl Area {
+    /// Reserves addresses.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn new() -> io::Result<Self> {
+        Ok(Area { addresses: Reserved::new(BYTES)? })
+    }
+
+    /// The first address.
+    #[must_use]
+    pub fn start(&self) -> *mut u8 {
+        self.addresses.start()
+    }
+
+    /// Makes the registers of `context` known to transfers.
+    pub fn announce(&self, context: &Arc<Context>) {
+        let mut areas = AREAS.write().unwrap_or_else(PoisonError::into_inner);
+        areas.insert(self.start() as usize, Arc::downgrade(context));
+    }
+}
+
+impl Drop for Area {
+    fn drop(&mut self) {
+        AREAS.write().unwrap_or_else(PoisonError::into_inner).remove(&(self.start() as usize));
+    }
+}
+
+/// The SPE whose registers have this address, and the register's offset.
+#[must_use]
+pub fn register(address: u64) -> Option<(Arc<Context>, usize)> {
+    let address = usize::try_from(address).ok()?;
+    let areas = AREAS.read().unwrap_or_else(PoisonError::into_inner);
+    let (start, context) = areas.range(..=address).next_back()?;
+    let offset = address - start;
+    (offset < BYTES).then(|| context.upgrade().map(|context| (context, offset)))?
+}

@@ -1,0 +1,185 @@
+//! One run of a program: how it starts, stops and is resumed.
+
+use crate::context::Context;
+use crate::error::SpeError;
+use crate::hooks::HOST;
+use crate::image::{Image, Loaded};
+use crate::pool;
+use crate::spu::SpuState;
+use crate::store::Store;
+use crate::transfer::TransferFault;
+use corosensei::stack::{Stack, StackPointer};
+use corosensei::{Coroutine, CoroutineResult};
+use std::cell::UnsafeCell;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// Bytes at the store's end that the stack leaves free, as the ABI of SPUs does.
+const TOP_BYTES: usize = 64;
+
+/// Where a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// At the program's beginning.
+    Start,
+    /// Where the program stopped; at its beginning if it has ended.
+    Resume,
+}
+
+/// Why a program gave its thread back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It stopped with a code; codes from 0x2000 to 0x20ff end it.
+    Code(u32),
+    /// It halted.
+    Halt,
+    /// It used a channel that does not exist.
+    InvalidChannel(u32),
+    /// It waits for a thing that only itself could do.
+    Deadlock(&'static str),
+    /// A transfer broke a rule.
+    Transfer(TransferFault),
+    /// The core has a defect.
+    Defect,
+}
+
+/// How a run ended, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Why.
+    pub stop: Stop,
+    /// The local-store address that the next run is given to go on.
+    pub at: u32,
+}
+
+/// The stack of a program: the end of its local store.
+struct StoreStack {
+    base: StackPointer,
+    limit: StackPointer,
+}
+
+// SAFETY: the range lies in the store's mapping, which outlives the coroutine, above the program's data.
+unsafe impl Stack for StoreStack {
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.limit
+    }
+}
+
+type Program = Coroutine<(), Stop, Stop, StoreStack>;
+/// The start of a program in an image's runtime: three arguments, as `main` takes them.
+type Start = unsafe extern "C" fn(u64, u64, u64);
+
+/// A program in a store, and how far it came.
+pub struct Runner {
+    spu: Box<UnsafeCell<SpuState>>,
+    loaded: Option<Loaded>,
+    program: Option<Program>,
+}
+
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.debug_struct("Runner").field("loaded", &self.loaded).finish_non_exhaustive()
+    }
+}
+
+impl Runner {
+    /// The runner of a context without a program.
+    #[must_use]
+    pub fn new(context: *const Context) -> Self {
+        Runner { spu: Box::new(UnsafeCell::new(SpuState::new(context))), loaded: None, program: None }
+    }
+
+    /// Puts a program into the store.
+    ///
+    /// # Errors
+    /// Those of [`Image::load`].
+    pub fn load(&mut self, store: &Store, image: &Image) -> Result<(), SpeError> {
+        self.end();
+        self.loaded = None;
+        let loaded = image.load(store, [&raw const HOST as u64, self.spu.get() as u64])?;
+        self.loaded = Some(loaded);
+        // SAFETY: no program runs, so nobody else touches the state.
+        let spu = unsafe { &mut *self.spu.get() };
+        *spu = SpuState::new(spu.context);
+        Ok(())
+    }
+
+    /// Makes the program ready to run from its beginning, unless it is to go on from where it stopped.
+    ///
+    /// # Errors
+    /// [`SpeError::NoProgram`].
+    pub fn prepare(&mut self, context: &Context, entry: Entry, arguments: [u64; 3]) -> Result<(), SpeError> {
+        let loaded = self.loaded.ok_or(SpeError::NoProgram(context.number()))?;
+        if entry == Entry::Resume && self.program.is_some() {
+            return Ok(());
+        }
+        self.end();
+        let (base, bytes) = (context.store().base() as usize, context.store().bytes());
+        let address = |offset: usize| NonZeroUsize::new(base + offset).ok_or(SpeError::NoProgram(context.number()));
+        let stack = StoreStack { base: address(bytes - TOP_BYTES)?, limit: address(loaded.end)? };
+        let spu = self.spu.get();
+        let start = loaded.start;
+        self.program = Some(Coroutine::with_stack(stack, move |yielder, ()| {
+            // SAFETY: the state outlives the program, and only the program's thread touches it now.
+            unsafe { (*spu).yielder = yielder };
+            // SAFETY: the loader placed the runtime's start function there.
+            unsafe { std::mem::transmute::<usize, Start>(start)(arguments[0], arguments[1], arguments[2]) };
+            Stop::Code(0x2000)
+        }));
+        Ok(())
+    }
+
+    /// Runs the program on this thread until it stops.
+    pub fn resume(&mut self) -> Stop {
+        let Some(program) = &mut self.program else { return Stop::Defect };
+        let stop = match program.resume(()) {
+            CoroutineResult::Yield(stop) | CoroutineResult::Return(stop) => stop,
+        };
+        let goes_on = matches!(stop, Stop::Code(code) if !(0x2000..0x2100).contains(&code));
+        if !goes_on {
+            self.end();
+        }
+        stop
+    }
+
+    /// The local-store address that a stopped program reports.
+    #[must_use]
+    pub fn stopped_at(&self) -> u32 {
+        // SAFETY: no program runs while somebody holds the runner.
+        unsafe { (*self.spu.get()).stopped_at }
+    }
+
+    /// Gives the program up where it stopped.
+    fn end(&mut self) {
+        if let Some(mut program) = self.program.take() {
+            // SAFETY: its frames are those of C code in the store, and of closures here that hold nothing.
+            unsafe { program.force_reset() };
+        }
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Context {
+    /// Runs the program on a pinned thread until it stops. `arguments` are those of its `main`.
+    ///
+    /// # Errors
+    /// [`SpeError::Running`], [`SpeError::NoProgram`], [`SpeError::Thread`].
+    pub fn run(self: &Arc<Self>, entry: Entry, arguments: [u64; 3]) -> Result<Ended, SpeError> {
+        self.hold(|runner| {
+            // SAFETY: held, and borrowed for this call only.
+            unsafe { &mut *runner }.prepare(self, entry, arguments)?;
+            let stop = pool::resume(self)?;
+            // SAFETY: as above: the pool's thread has let go of it.
+            Ok(Ended { stop, at: unsafe { &*runner }.stopped_at() })
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! The state of an SPU that only its own program changes.
+
+use crate::atomic::Reservation;
+use crate::clock;
+use crate::context::Context;
+use crate::list::List;
+use crate::run::Stop;
+use corosensei::Yielder;
+
+/// An SPU's channels that hold something, its unfinished lists and its way out of the program.
+#[derive(Debug)]
+pub struct SpuState {
+    /// The context that it belongs to. It outlives the state, which it owns.
+    pub context: *const Context,
+    /// How its program gives the thread back; null while it does not run.
+    pub yielder: *const Yielder<(), Stop>,
+    /// Tags that a tag-status update looks at.
+    pub tag_mask: u32,
+    /// Whether an update was asked for and not read: its status.
+    pub tag_status: Option<u32>,
+    /// The status of the last atomic command that was not read.
+    pub atomic_status: Option<u32>,
+    /// The reservation of the last getllar.
+    pub reservation: Option<Reservation>,
+    /// Lists that wait for their acknowledgement, with the tags in [`SpuState::stalled`] that were not yet reported.
+    pub lists: Vec<List>,
+    /// Tags of lists that stalled and were not reported.
+    pub stalled: u32,
+    /// Events that the program wants to know of.
+    pub event_mask: u32,
+    /// The value that the program gave the decrementer, and the tick when it did.
+    pub decrementer: (u32, u64),
+    /// Whether the decrementer's event was reported since it was set.
+    pub has_decremented: bool,
+    /// The parameters of a command that is being put together: local address, high, low, size, tag.
+    pub command: [u32; 5],
+    /// The saved return address of interrupts, which nothing uses.
+    pub saved_return: u32,
+    /// The local-store address that a stopped run reports.
+    pub stopped_at: u32,
+}
+
+impl SpuState {
+    /// The state of an SPU that has done nothing yet.
+    #[must_use]
+    pub fn new(context: *const Context) -> Self {
+        SpuState {
+            context,
+            yielder: std::ptr::null(),
+            tag_mask: 0,
+            tag_status: None,
+            atomic_status: None,
+            reservation: None,
+            lists: Vec::new(),
+            stalled: 0,
+            event_mask: 0,
+            decrementer: (0, clock::ticks()),
+            has_decremented: true,
+            command: [0; 5],
+            saved_return: 0,
+            stopped_at: 0,
+        }
+    }
+
+    /// The context.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        // SAFETY: the context owns this state, and is alive while anything can ask.
+        unsafe { &*self.context }
+    }
+
+    /// Stops the program, and returns if the context is run again.
+    pub fn stop(&mut self, stop: Stop) {
+        // SAFETY: set while the program runs on its coroutine, and only the program comes here.
+        if let Some(yielder) = unsafe { self.yielder.as_ref() } {
+            yielder.suspend(stop);
+        }
+    }
+
+    /// Stops the program for good: nothing resumes it.
+    pub fn fail(&mut self, stop: Stop) -> ! {
+        loop {
+            self.stop(stop.clone());
+        }
+    }
+
+    /// The decrementer's value: it counts down with the time base, through zero.
+    #[must_use]
+    pub fn decrementer(&self) -> u32 {
+        let elapsed = clock::ticks().wrapping_sub(self.decrementer.1);
+        // The counter wraps, as the hardware's does.
+        self.decrementer.0.wrapping_sub(elapsed as u32)
+    }
+
+    /// Ticks until the decrementer becomes negative; none where it has.
+    #[must_use]
+    pub fn until_negative(&self) -> u64 {
+        let elapsed = clock::ticks().wrapping_sub(self.decrementer.1);
+        (u64::from(self.decrementer.0) + 1).saturating_sub(elapsed)
+    }
+
+    /// Tags without an unfinished list.
+    #[must_use]
+    pub fn complete_tags(&self) -> u32 {
+        !self.lists.iter().fold(0, |tags, list| tags | 1 << list.tag)
+    }
+}

@@ -1,0 +1,99 @@
+//! The local store of one SPE.
+
+use crate::error::SpeError;
+use seatmap_os::window::Window;
+
+/// The local store of the Cell's SPEs: 256 KiB.
+pub const STORE_BYTES: usize = 256 << 10;
+/// The largest store that the environment may ask for: larger ones cannot be addressed by a DMA list.
+const MOST_KIB: usize = 1 << 20;
+
+/// Memory whose address is a multiple of 4 GiB: the low 32 bits of a pointer are its local-store address.
+#[derive(Debug)]
+pub struct Store {
+    window: Window,
+}
+
+impl Store {
+    /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB.
+    ///
+    /// # Errors
+    /// [`SpeError::Store`], or [`SpeError::Argument`] for a size that means nothing.
+    pub fn new() -> Result<Self, SpeError> {
+        let bytes = wanted_bytes(std::env::var("SEATMAP_SPE_LS_KIB").ok().as_deref())?;
+        Ok(Store { window: Window::new(bytes).map_err(SpeError::Store)? })
+    }
+
+    /// How long it is.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.window.bytes()
+    }
+
+    /// Its address as the SPU sees it.
+    #[must_use]
+    pub fn base(&self) -> *mut u8 {
+        self.window.high()
+    }
+
+    /// Its effective address: where the PPE and other SPEs see it, below 4 GiB where there is room.
+    #[must_use]
+    pub fn effective(&self) -> *mut u8 {
+        self.window.low()
+    }
+
+    /// Where a range begins in the effective address space; `None` if it does not lie in the store.
+    #[must_use]
+    pub fn at(&self, local: u32, bytes: usize) -> Option<*mut u8> {
+        let start = usize::try_from(local).ok()?;
+        let end = start.checked_add(bytes)?;
+        // SAFETY: the range was just checked to lie in the mapping.
+        (end <= self.bytes()).then(|| unsafe { self.effective().add(start) })
+    }
+
+    /// Fills it with zeros.
+    pub fn clear(&self) {
+        // SAFETY: exactly the mapping; a program that is not running has no reference to it.
+        unsafe { self.effective().write_bytes(0, self.bytes()) };
+    }
+
+    /// Lets the SPU execute these pages, and no others.
+    ///
+    /// # Errors
+    /// [`SpeError::Store`].
+    pub fn execute(&self, start: usize, end: usize) -> Result<(), SpeError> {
+        self.window.execute(start, end).map_err(SpeError::Store)
+    }
+}
+
+fn wanted_bytes(kib: Option<&str>) -> Result<usize, SpeError> {
+    let Some(text) = kib else { return Ok(STORE_BYTES) };
+    match text.parse::<usize>() {
+        Ok(kib) if (64..=MOST_KIB).contains(&kib) && kib % 4 == 0 => Ok(kib << 10),
+        _ => Err(SpeError::Argument(format!(
+            "SEATMAP_SPE_LS_KIB={text}: expected a multiple of 4 from 64 to {MOST_KIB}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_low_bits_of_a_pointer_are_its_local_address() {
+        let store = Store { window: Window::new(STORE_BYTES).unwrap() };
+        assert_eq!(store.base() as usize & 0xffff_ffff, 0);
+        assert_eq!(store.at(16, 16).unwrap() as usize, store.effective() as usize + 16);
+        assert!(
+            store.at(0x3_fff0, 16).is_some() && store.at(0x3_fff0, 17).is_none() && store.at(u32::MAX, 1).is_none()
+        );
+    }
+
+    #[test]
+    fn sizes_come_from_the_environment() {
+        assert_eq!(wanted_bytes(None).unwrap(), 256 << 10);
+        assert_eq!(wanted_bytes(Some("1024")).unwrap(), 1 << 20);
+        assert!(["", "0", "-1", "65", "9999999"].iter().all(|text| wanted_bytes(Some(text)).is_err()));
+    }
+}

@@ -1,0 +1,284 @@
+/* The part of every SPU program that is not its own: start, end, heap in the local store, tags. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include "seatmap_spu.h"
+
+struct seatmap_spu_link __seatmap_spu __attribute__((visibility("default")));
+
+int main();
+static void (*at_exit[32])(void);
+static unsigned int at_exit_count;
+static int is_constructed;
+
+static void end(unsigned int code)
+{
+    /* A resumed program that has ended ends again. */
+    for (;;)
+        __seatmap_spu.hooks->stop(__seatmap_spu.spu, code, 0);
+}
+
+void _exit(int code)
+{
+    end(0x2000 | (code & 0xff));
+    __builtin_unreachable();
+}
+
+void exit(int code)
+{
+    while (at_exit_count > 0)
+        at_exit[--at_exit_count]();
+    _exit(code);
+}
+
+void abort(void)
+{
+    end(~0u);
+    __builtin_unreachable();
+}
+
+void __assert_fail(const char *text, const char *file, unsigned int line, const char *function)
+{
+    extern int printf(const char *, ...);
+    printf("%s:%u: %s: assertion '%s' failed\n", file, line, function, text);
+    abort();
+}
+
+int atexit(void (*function)(void))
+{
+    if (at_exit_count == sizeof at_exit / sizeof *at_exit)
+        return -1;
+    at_exit[at_exit_count++] = function;
+    return 0;
+}
+
+/* The program's first function. A new run of the same program calls main once more, with the variables as they are. */
+__attribute__((visibility("default"))) void __seatmap_spu_start(uint64_t spe, uint64_t argp, uint64_t envp)
+{
+    if (!is_constructed) {
+        is_constructed = 1;
+        for (uint64_t at = 0; at < __seatmap_spu.constructor_count; at++)
+            __seatmap_spu.constructors[at]();
+    }
+    exit(main(spe, argp, envp));
+}
+
+/* A call that the PPE answers: the word holds the operation and the local address of its data. */
+int __send_to_ppe(unsigned int code, unsigned int opcode, void *data)
+{
+    static unsigned int word __attribute__((aligned(16)));
+    word = opcode << 24 | ((unsigned int)(uintptr_t)data & 0xffffff);
+    __asm__ volatile("" ::: "memory");
+    __seatmap_spu.hooks->stop(__seatmap_spu.spu, code, (unsigned int)(uintptr_t)&word);
+    __asm__ volatile("" ::: "memory");
+    return 0;
+}
+
+static unsigned int tags;
+
+/* Reserves tags that follow one another; the first, or MFC_TAG_INVALID. */
+unsigned int __seatmap_tag_reserve(unsigned int number)
+{
+    if (number < 1 || number > 32)
+        return ~0u;
+    uint64_t wanted = ((uint64_t)1 << number) - 1;
+    for (unsigned int first = 0; first + number <= 32; first++)
+        if ((tags & (wanted << first)) == 0) {
+            tags |= (unsigned int)(wanted << first);
+            return first;
+        }
+    return ~0u;
+}
+
+unsigned int __seatmap_tag_release(unsigned int tag, unsigned int number)
+{
+    if (tag > 31 || number < 1 || number > 32 - tag)
+        return ~0u;
+    unsigned int given = (unsigned int)((((uint64_t)1 << number) - 1) << tag);
+    if ((tags & given) != given)
+        return ~0u;
+    tags &= ~given;
+    return 0;
+}
+
+/* The heap: blocks in the order of their addresses, each with a header in front. First fit, merged when freed. */
+struct block {
+    size_t bytes;
+    struct block *next;
+    uint64_t is_free;
+    uint64_t reserved;
+};
+
+/* Bytes between the heap and the stack pointer that stay free. */
+#define STACK_RESERVE 4096
+
+static struct block *first;
+static uint64_t heap_end;
+
+static struct block *extend(struct block *last, size_t bytes)
+{
+    if (heap_end == 0)
+        heap_end = (__seatmap_spu.store + __seatmap_spu.heap + 127) & ~(uint64_t)127;
+    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    if (bytes > __seatmap_spu.store_bytes || heap_end + sizeof(struct block) + bytes + STACK_RESERVE > stack)
+        return 0;
+    struct block *block = (struct block *)(uintptr_t)heap_end;
+    heap_end += sizeof *block + bytes;
+    *block = (struct block){bytes, 0, 1, 0};
+    if (last)
+        last->next = block;
+    else
+        first = block;
+    return block;
+}
+
+/* Cuts what is left of a block off, where another one fits there. */
+static void *take(struct block *block, size_t bytes)
+{
+    if (block->bytes >= bytes + 2 * sizeof *block) {
+        struct block *rest = (struct block *)((char *)(block + 1) + bytes);
+        *rest = (struct block){block->bytes - bytes - sizeof *block, block->next, 1, 0};
+        block->bytes = bytes;
+        block->next = rest;
+    }
+    block->is_free = 0;
+    return block + 1;
+}
+
+void *malloc(size_t bytes)
+{
+    struct block *last = 0;
+    if (bytes > __seatmap_spu.store_bytes) {
+        errno = ENOMEM;
+        return 0;
+    }
+    bytes = (bytes + 31) / 32 * 32 + (bytes == 0) * 32;
+    for (struct block *block = first; block; last = block, block = block->next)
+        if (block->is_free && block->bytes >= bytes)
+            return take(block, bytes);
+    struct block *block = extend(last, bytes);
+    if (!block) {
+        errno = ENOMEM;
+        return 0;
+    }
+    return take(block, bytes);
+}
+
+static struct block *of(void *pointer)
+{
+    for (struct block *block = first; block; block = block->next)
+        if ((char *)pointer > (char *)block && (char *)pointer <= (char *)(block + 1) + block->bytes - 1)
+            return block;
+    return 0;
+}
+
+void free(void *pointer)
+{
+    struct block *block = pointer ? of(pointer) : 0;
+    if (!block)
+        return;
+    block->is_free = 1;
+    for (block = first; block; block = block->next)
+        while (block->is_free && block->next && block->next->is_free) {
+            block->bytes += sizeof *block + block->next->bytes;
+            block->next = block->next->next;
+        }
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    size_t all;
+    if (__builtin_mul_overflow(count, bytes, &all)) {
+        errno = ENOMEM;
+        return 0;
+    }
+    void *found = malloc(all);
+    return found ? memset(found, 0, all) : 0;
+}
+
+void *realloc(void *pointer, size_t bytes)
+{
+    struct block *block = pointer ? of(pointer) : 0;
+    if (!block)
+        return malloc(bytes);
+    size_t had = block->bytes - (size_t)((char *)pointer - (char *)(block + 1));
+    if (had >= bytes)
+        return pointer;
+    void *found = malloc(bytes);
+    if (found) {
+        memcpy(found, pointer, had);
+        free(pointer);
+    }
+    return found;
+}
+
+int posix_memalign(void **found, size_t align, size_t bytes)
+{
+    if (align < sizeof(void *) || (align & (align - 1)) != 0)
+        return EINVAL;
+    char *start = align <= __seatmap_spu.store_bytes && bytes <= __seatmap_spu.store_bytes ? malloc(bytes + align) : 0;
+    if (!start)
+        return ENOMEM;
+    *found = (void *)(((uintptr_t)start + align - 1) & ~(uintptr_t)(align - 1));
+    return 0;
+}
+
+void *memalign(size_t align, size_t bytes)
+{
+    void *found = 0;
+    return posix_memalign(&found, align < sizeof(void *) ? sizeof(void *) : align, bytes) == 0 ? found : 0;
+}
+
+void *aligned_alloc(size_t align, size_t bytes)
+{
+    return memalign(align, bytes);
+}
+
+/* C++: new and delete of objects and arrays, and what its start-up asks for. */
+void *_Znwm(size_t bytes)
+{
+    void *found = malloc(bytes);
+    if (!found)
+        abort();
+    return found;
+}
+
+void *_Znam(size_t bytes)
+{
+    return _Znwm(bytes);
+}
+
+void _ZdlPv(void *pointer)
+{
+    free(pointer);
+}
+
+void _ZdaPv(void *pointer)
+{
+    free(pointer);
+}
+
+void _ZdlPvm(void *pointer, size_t bytes)
+{
+    (void)bytes;
+    free(pointer);
+}
+
+void _ZdaPvm(void *pointer, size_t bytes)
+{
+    (void)bytes;
+    free(pointer);
+}
+
+void __cxa_pure_virtual(void)
+{
+    abort();
+}
+
+int __cxa_atexit(void (*function)(void *), void *argument, void *library)
+{
+    (void)function, (void)argument, (void)library;
+    return 0;
+}
+
+void *__dso_handle __attribute__((visibility("hidden")));

@@ -1,0 +1,44 @@
+/* The problem state areas of an SPE, by offset. They hold no memory: an SPU reaches them by DMA, the PPE through
+ * libspe2's functions. */
+#ifndef CBE_MFC_H
+#define CBE_MFC_H
+
+typedef struct spe_mssync_area {
+    unsigned int MFC_MSSync;
+} spe_mssync_area_t;
+
+typedef struct spe_mfc_command_area {
+    unsigned char reserved_0_3[4];
+    unsigned int MFC_LSA;
+    unsigned int MFC_EAH;
+    unsigned int MFC_EAL;
+    unsigned int MFC_Size_Tag;
+    unsigned int MFC_ClassID_CMD;
+} spe_mfc_command_area_t;
+
+typedef struct spe_spu_control_area {
+    unsigned char reserved_0_3[4];
+    unsigned int SPU_Out_Mbox;
+    unsigned char reserved_8_B[4];
+    unsigned int SPU_In_Mbox;
+    unsigned char reserved_10_13[4];
+    unsigned int SPU_Mbox_Stat;
+    unsigned char reserved_18_1B[4];
+    unsigned int SPU_RunCntl;
+    unsigned char reserved_20_23[4];
+    unsigned int SPU_Status;
+    unsigned char reserved_28_33[12];
+    unsigned int SPU_NPC;
+} spe_spu_control_area_t;
+
+typedef struct spe_sig_notify_1_area {
+    unsigned char reserved_0_B[12];
+    unsigned int SPU_Sig_Notify_1;
+} spe_sig_notify_1_area_t;
+
+typedef struct spe_sig_notify_2_area {
+    unsigned char reserved_0_B[12];
+    unsigned int SPU_Sig_Notify_2;
+} spe_sig_notify_2_area_t;
+
+#endif

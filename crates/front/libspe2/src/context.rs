@@ -1,0 +1,103 @@
+//! Creating and destroying contexts, and their areas.
+
+use crate::call::{Errno, number, pointer};
+use crate::gang::GangHandle;
+use crate::handle::{ContextHandle, Handle, OneContext};
+use crate::types::flag;
+use seatmap_spe::{Context, ContextOptions};
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+/// The context behind a pointer from C; `ESRCH` without one.
+///
+/// # Safety
+/// The pointer is NULL or leads to memory of at least the size of a handle.
+pub unsafe fn context(spe: *const ContextHandle) -> Result<Arc<OneContext>, Errno> {
+    // SAFETY: the caller's promise.
+    unsafe { Handle::known(spe, libc::ESRCH) }
+}
+
+/// Creates an SPE context.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_context_create(flags: c_uint, gang: *mut GangHandle) -> *mut ContextHandle {
+    pointer(|| {
+        let seat = match gang.is_null() {
+            true => None,
+            // SAFETY: C's promise.
+            false => Some(unsafe { Handle::known(gang, libc::ESRCH) }?.next_seat()),
+        };
+        create(flags, seat)
+    })
+}
+
+/// Creates an SPE context next to `neighbor`: the chain of a gang lies on seats that follow one another.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_context_create_affinity(
+    flags: c_uint,
+    neighbor: *mut ContextHandle,
+    gang: *mut GangHandle,
+) -> *mut ContextHandle {
+    pointer(|| {
+        // SAFETY: C's promise.
+        let gang = unsafe { Handle::known(gang, libc::EINVAL) }?;
+        if neighbor.is_null() {
+            return create(flags, Some(gang.next_seat()));
+        }
+        // SAFETY: C's promise.
+        let neighbor = unsafe { context(neighbor) }?;
+        create(flags, Some(gang.seat_after(neighbor.spe.seat())))
+    })
+}
+
+fn create(flags: u32, seat: Option<usize>) -> Result<*mut ContextHandle, Errno> {
+    if flags & !flag::ALL != 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    if flags & (flag::ISOLATE | flag::ISOLATE_EMULATE) != 0 {
+        return Err(Errno(libc::ENOTSUP));
+    }
+    let options = ContextOptions {
+        signals_gather: [flags & flag::SIGNOTIFY1_OR != 0, flags & flag::SIGNOTIFY2_OR != 0],
+        keeps_ends: flags & flag::EVENTS_ENABLE != 0,
+        seat,
+    };
+    Ok(Handle::give(OneContext { spe: Context::new(options)?, flags }))
+}
+
+/// Destroys a context; `EAGAIN` while it runs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_context_destroy(spe: *mut ContextHandle) -> c_int {
+    // SAFETY: C's promise.
+    let destroy = || unsafe { Handle::destroy(spe, libc::ESRCH, |one| one.spe.is_running().then_some(libc::EAGAIN)) };
+    number(|| destroy().map(|()| 0))
+}
+
+/// Where the local store lies in the effective address space.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_ls_area_get(spe: *mut ContextHandle) -> *mut c_void {
+    // SAFETY: C's promise.
+    pointer(|| Ok(unsafe { context(spe) }?.spe.store().effective().cast()))
+}
+
+/// How many bytes the local store has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_ls_size_get(spe: *mut ContextHandle) -> c_int {
+    // SAFETY: C's promise.
+    number(|| c_int::try_from(unsafe { context(spe) }?.spe.store().bytes()).map_err(|_| Errno(libc::EFAULT)))
+}
+
+/// Where one of the problem state areas lies.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_ps_area_get(spe: *mut ContextHandle, area: c_uint) -> *mut c_void {
+    /// Offsets by the numbers of `enum ps_area`.
+    const OFFSETS: [usize; 5] = [0, 0x3000, 0x4000, 0x1_4000, 0x1_c000];
+    pointer(|| {
+        // SAFETY: C's promise.
+        let one = unsafe { context(spe) }?;
+        if one.flags & flag::MAP_PS == 0 {
+            return Err(Errno(libc::EACCES));
+        }
+        let offset = OFFSETS.get(area as usize).ok_or(Errno(libc::EINVAL))?;
+        Ok(one.spe.area().start().wrapping_add(*offset).cast())
+    })
+}

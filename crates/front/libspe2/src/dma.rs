@@ -1,0 +1,90 @@
+//! Transfers that the PPE asks an SPE's transfer unit for, and multisource synchronisation.
+
+use crate::call::{Errno, number};
+use crate::context::context;
+use crate::handle::ContextHandle;
+use seatmap_spe::transfer::{Direction, Transfer};
+use std::ffi::{c_int, c_uint, c_void};
+
+/// The PPE's tags: the kernel of the Cell kept the others.
+const TAGS: u32 = 16;
+/// The largest transfer and replacement class.
+const MOST_CLASS: u32 = 0xff;
+
+/// One of the six functions: the command and its direction.
+macro_rules! command {
+    ($name:ident, $direction:ident) => {
+        /// Transfers between the local store and memory; complete when it returns.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            spe: *mut ContextHandle,
+            ls: c_uint,
+            ea: *mut c_void,
+            size: c_uint,
+            tag: c_uint,
+            tid: c_uint,
+            rid: c_uint,
+        ) -> c_int {
+            let (command, direction) = (stringify!($name), Direction::$direction);
+            let transfer = Transfer { command, direction, local: ls, effective: ea as u64, bytes: size, tag };
+            // SAFETY: C's promise.
+            unsafe { perform(spe, transfer, tid.max(rid)) }
+        }
+    };
+}
+
+command!(spe_mfcio_put, Put);
+command!(spe_mfcio_putb, Put);
+command!(spe_mfcio_putf, Put);
+command!(spe_mfcio_get, Get);
+command!(spe_mfcio_getb, Get);
+command!(spe_mfcio_getf, Get);
+
+unsafe fn perform(spe: *mut ContextHandle, transfer: Transfer, class: u32) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let one = unsafe { context(spe) }?;
+        if transfer.tag >= TAGS || class > MOST_CLASS || transfer.check().is_err() {
+            return Err(Errno(libc::EINVAL));
+        }
+        one.spe.proxy(transfer)?;
+        Ok(0)
+    })
+}
+
+/// Which tags of the mask, or of all commands if it is 0, are complete.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_mfcio_tag_status_read(
+    spe: *mut ContextHandle,
+    mask: c_uint,
+    behavior: c_uint,
+    tag_status: *mut c_uint,
+) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let one = unsafe { context(spe) }?;
+        // SAFETY: C's promise.
+        let status = unsafe { tag_status.as_mut() }.ok_or(Errno(libc::EINVAL))?;
+        if mask >> TAGS != 0 || !(1..=3).contains(&behavior) {
+            return Err(Errno(libc::EINVAL));
+        }
+        let mask = if mask == 0 { one.spe.proxy_tags() } else { mask };
+        one.spe.take_proxy_tags(mask);
+        *status = mask;
+        Ok(0)
+    })
+}
+
+/// Starts to wait for all transfers to the local store that are under way: each is complete when its command returns.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_mssync_start(spe: *mut ContextHandle) -> c_int {
+    // SAFETY: C's promise.
+    number(|| unsafe { context(spe) }.map(|_| 0))
+}
+
+/// Whether transfers are still under way: 0, none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_mssync_status(spe: *mut ContextHandle) -> c_int {
+    // SAFETY: C's promise.
+    number(|| unsafe { context(spe) }.map(|_| 0))
+}

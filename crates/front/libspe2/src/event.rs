@@ -1,0 +1,97 @@
+//! Event handlers.
+
+use crate::call::{Errno, number, pointer};
+use crate::handle::{ContextHandle, EventHandle, Handle, OneContext};
+use crate::types::{EventData, EventUnit, flag};
+use seatmap_spe::{EventHandler, event};
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The addresses by which C knows the contexts that were registered.
+static ADDRESSES: Mutex<Option<HashMap<u32, usize>>> = Mutex::new(None);
+
+/// Creates an event handler.
+#[unsafe(no_mangle)]
+pub extern "C" fn spe_event_handler_create() -> *mut EventHandle {
+    pointer(|| Ok(Handle::give(EventHandler::default())))
+}
+
+/// Destroys an event handler.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_event_handler_destroy(handler: *mut EventHandle) -> c_int {
+    // SAFETY: C's promise.
+    number(|| unsafe { Handle::destroy(handler, libc::ESRCH, |_| None) }.map(|()| 0))
+}
+
+/// A handler, a context that can have the events, and the events with the caller's value.
+type Asked = (Arc<EventHandler>, Arc<OneContext>, EventUnit);
+
+unsafe fn asked(handler: *mut EventHandle, unit: *const EventUnit) -> Result<Asked, Errno> {
+    // SAFETY: C's promise.
+    let handler = unsafe { Handle::known(handler, libc::ESRCH) }?;
+    // SAFETY: C's promise.
+    let unit = *unsafe { unit.as_ref() }.ok_or(Errno(libc::EINVAL))?;
+    // SAFETY: C's promise.
+    let one = unsafe { Handle::known(unit.spe, libc::EINVAL) }?;
+    if unit.events & !event::ALL != 0 || unit.events == 0 || one.flags & flag::EVENTS_ENABLE == 0 {
+        return Err(Errno(libc::ENOTSUP));
+    }
+    Ok((handler, one, unit))
+}
+
+/// Waits for events of a context from now on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_event_handler_register(handler: *mut EventHandle, unit: *mut EventUnit) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let (handler, one, unit) = unsafe { asked(handler, unit) }?;
+        let mut addresses = ADDRESSES.lock().unwrap_or_else(PoisonError::into_inner);
+        addresses.get_or_insert_default().insert(one.spe.number(), unit.spe as usize);
+        // SAFETY: all bits of the union are a number.
+        handler.register(&one.spe, unit.events, unsafe { unit.data.u64 });
+        Ok(0)
+    })
+}
+
+/// Waits for events of a context no longer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_event_handler_deregister(handler: *mut EventHandle, unit: *mut EventUnit) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let (handler, one, unit) = unsafe { asked(handler, unit) }?;
+        handler.deregister(&one.spe, unit.events);
+        Ok(0)
+    })
+}
+
+/// Waits until an event has happened, for `timeout` milliseconds, or for ever if that is negative; how many are told.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_event_wait(
+    handler: *mut EventHandle,
+    events: *mut EventUnit,
+    max_events: c_int,
+    timeout: c_int,
+) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let handler = unsafe { Handle::known(handler, libc::ESRCH) }?;
+        let most = usize::try_from(max_events).ok().filter(|most| *most > 0 && !events.is_null());
+        let most = most.ok_or(Errno(libc::EINVAL))?;
+        let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
+        let found = handler.wait(most, timeout);
+        for (at, happened) in found.iter().enumerate() {
+            let spe = address(happened.context.number());
+            let unit = EventUnit { events: happened.event, spe, data: EventData { u64: happened.data } };
+            // SAFETY: C's promise: room for `max_events`.
+            unsafe { events.add(at).write(unit) };
+        }
+        c_int::try_from(found.len()).map_err(|_| Errno(libc::EINVAL))
+    })
+}
+
+fn address(number: u32) -> *mut ContextHandle {
+    let addresses = ADDRESSES.lock().unwrap_or_else(PoisonError::into_inner);
+    addresses.as_ref().and_then(|known| known.get(&number)).map_or(std::ptr::null_mut(), |at| *at as *mut ContextHandle)
+}

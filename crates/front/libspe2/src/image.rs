@@ -1,0 +1,69 @@
+//! Programs: opened from files, loaded into contexts.
+
+use crate::call::{Errno, number, pointer};
+use crate::context::context;
+use crate::handle::ContextHandle;
+use crate::types::ProgramHandle;
+use seatmap_spe::Image;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::{Mutex, PoisonError};
+
+/// Programs that were opened from files, by the addresses of their handles.
+static OPENED: Mutex<Option<HashMap<usize, Image>>> = Mutex::new(None);
+
+/// Opens a program from a file.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_image_open(filename: *const c_char) -> *mut ProgramHandle {
+    pointer(|| {
+        if filename.is_null() {
+            return Err(Errno(libc::EINVAL));
+        }
+        // SAFETY: not NULL, and a text by C's promise.
+        let name = unsafe { CStr::from_ptr(filename) }.to_str().map_err(|_| Errno(libc::ENOENT))?;
+        let image = Image::open(name)?;
+        let size = u32::try_from(size_of::<ProgramHandle>()).unwrap_or_default();
+        // The vector's bytes stay where they are when the image moves into the map.
+        let elf_image = image.file().as_ptr().cast();
+        let handle = ProgramHandle { handle_size: size, elf_image, toe_shadow: std::ptr::null() };
+        let handle = Box::into_raw(Box::new(handle));
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.get_or_insert_default().insert(handle as usize, image);
+        Ok(handle)
+    })
+}
+
+/// Closes a program that was opened; contexts that loaded it go on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_image_close(handle: *mut ProgramHandle) -> c_int {
+    number(|| {
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let image = opened.as_mut().and_then(|opened| opened.remove(&(handle as usize)));
+        image.ok_or(Errno(libc::EINVAL))?;
+        // SAFETY: it was made by `spe_image_open`, and is in the map no longer.
+        drop(unsafe { Box::from_raw(handle) });
+        Ok(0)
+    })
+}
+
+/// Loads a program into a context.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_program_load(spe: *mut ContextHandle, program: *mut ProgramHandle) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let one = unsafe { context(spe) }?;
+        // SAFETY: C's promise.
+        let handle = unsafe { program.as_ref() }.filter(|handle| !handle.elf_image.is_null());
+        let handle = handle.ok_or(Errno(libc::EINVAL))?;
+        let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = opened.as_ref().and_then(|opened| opened.get(&(program as usize)).cloned());
+        drop(opened);
+        let image = match found {
+            Some(image) => image,
+            // SAFETY: an embedded program, which lives as long as the process.
+            None => unsafe { Image::embedded(handle.elf_image.cast()) }?,
+        };
+        one.spe.load(&image)?;
+        Ok(0)
+    })
+}

@@ -1,0 +1,134 @@
+//! Mailboxes and signals, from the PPE's side.
+
+use crate::call::{Errno, number};
+use crate::context::context;
+use crate::handle::ContextHandle;
+use seatmap_spe::Context;
+use seatmap_spe::fifo::Fifo;
+use std::ffi::{c_int, c_uint};
+
+/// Do all before returning.
+const ALL_BLOCKING: c_uint = 1;
+/// Wait until at least one can be done.
+const ANY_BLOCKING: c_uint = 2;
+/// Do what can be done now.
+const ANY_NONBLOCKING: c_uint = 3;
+
+/// How many are done: `step` does the next one, if it can be done now.
+fn repeat(spe: &Context, count: usize, behavior: c_uint, mut step: impl FnMut(usize) -> bool) -> Result<i32, Errno> {
+    let mut done = 0;
+    while done < count {
+        let must = match behavior {
+            ALL_BLOCKING => true,
+            ANY_BLOCKING => done == 0,
+            _ => false,
+        };
+        match must {
+            true => spe.notify().wait(|| step(done).then_some(())),
+            false if !step(done) => break,
+            false => {}
+        }
+        done += 1;
+    }
+    c_int::try_from(done).map_err(|_| Errno(libc::EINVAL))
+}
+
+fn counted(data: *const c_uint, count: c_int, behavior: c_uint) -> Result<usize, Errno> {
+    let count = usize::try_from(count).ok().filter(|count| *count > 0 && !data.is_null());
+    count.filter(|_| (ALL_BLOCKING..=ANY_NONBLOCKING).contains(&behavior)).ok_or(Errno(libc::EINVAL))
+}
+
+/// Writes messages to the SPU; how many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_in_mbox_write(
+    spe: *mut ContextHandle,
+    data: *mut c_uint,
+    count: c_int,
+    behavior: c_uint,
+) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let spe = &unsafe { context(spe) }?.spe;
+        let count = counted(data, count, behavior)?;
+        // SAFETY: C's promise: `count` words.
+        repeat(spe, count, behavior, |at| spe.try_send(unsafe { data.add(at).read() }))
+    })
+}
+
+fn receive(spe: &Context, mailbox: &Fifo, data: *mut c_uint, count: usize, behavior: c_uint) -> Result<i32, Errno> {
+    repeat(spe, count, behavior, |at| {
+        let value = spe.try_receive(mailbox);
+        // SAFETY: C's promise: `count` words.
+        value.is_some_and(|value| unsafe {
+            data.add(at).write(value);
+            true
+        })
+    })
+}
+
+/// Reads messages from the SPU without waiting; how many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_out_mbox_read(spe: *mut ContextHandle, data: *mut c_uint, count: c_int) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let spe = &unsafe { context(spe) }?.spe;
+        let count = counted(data, count, ANY_NONBLOCKING)?;
+        receive(spe, spe.out_mbox(), data, count, ANY_NONBLOCKING)
+    })
+}
+
+/// Reads messages from the SPU's interrupting mailbox; how many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_out_intr_mbox_read(
+    spe: *mut ContextHandle,
+    data: *mut c_uint,
+    count: c_int,
+    behavior: c_uint,
+) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let spe = &unsafe { context(spe) }?.spe;
+        let count = counted(data, count, behavior)?;
+        receive(spe, spe.out_intr_mbox(), data, count, behavior)
+    })
+}
+
+unsafe fn amount(spe: *mut ContextHandle, count: impl FnOnce(&Context) -> usize) -> c_int {
+    // SAFETY: C's promise.
+    number(|| c_int::try_from(count(&unsafe { context(spe) }?.spe)).map_err(|_| Errno(libc::EIO)))
+}
+
+/// Messages from the SPU that wait.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_out_mbox_status(spe: *mut ContextHandle) -> c_int {
+    // SAFETY: C's promise.
+    unsafe { amount(spe, |spe| spe.out_mbox().waiting()) }
+}
+
+/// Messages to the SPU that fit.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_in_mbox_status(spe: *mut ContextHandle) -> c_int {
+    // SAFETY: C's promise.
+    unsafe { amount(spe, |spe| spe.in_mbox().room()) }
+}
+
+/// Messages in the interrupting mailbox that wait.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_out_intr_mbox_status(spe: *mut ContextHandle) -> c_int {
+    // SAFETY: C's promise.
+    unsafe { amount(spe, |spe| spe.out_intr_mbox().waiting()) }
+}
+
+/// Writes a signal register: 1 or 2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_signal_write(spe: *mut ContextHandle, register: c_uint, data: c_uint) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let spe = &unsafe { context(spe) }?.spe;
+        match register {
+            1 | 2 => spe.send_signal(register as usize - 1, data),
+            _ => return Err(Errno(libc::EINVAL)),
+        }
+        Ok(0)
+    })
+}

@@ -1,0 +1,162 @@
+//! Runs, and how they ended.
+
+use crate::call::{Errno, complain, number};
+use crate::callback;
+use crate::context::context;
+use crate::handle::{ContextHandle, OneContext};
+use crate::types::{StopInfo, reason};
+use seatmap_spe::run::Stop;
+use seatmap_spe::{Ended, Entry};
+use std::ffi::{c_int, c_uint, c_void};
+
+/// The entry that means the program's beginning.
+const DEFAULT_ENTRY: u32 = u32::MAX;
+/// `argp` leads to 48 bytes for the first three registers.
+const RUN_USER_REGS: u32 = 1;
+/// Calls for the PPE are stops like others.
+const NO_CALLBACKS: u32 = 2;
+/// Bits of the SPU's status: stopped by a stop instruction, halted, an invalid channel (CBEA).
+const STATUS_STOPPED: i32 = 0x2;
+const STATUS_HALTED: i32 = 0x4;
+const STATUS_INVALID_CHANNEL: i32 = 0x40;
+
+/// A run's end, as C is told it: the structure, and what the call returns or sets.
+struct Told {
+    info: StopInfo,
+    result: Result<i32, Errno>,
+}
+
+/// Runs the context's program until it stops, and says how.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_context_run(
+    spe: *mut ContextHandle,
+    entry: *mut c_uint,
+    flags: c_uint,
+    argp: *mut c_void,
+    envp: *mut c_void,
+    stop_info: *mut StopInfo,
+) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let one = unsafe { context(spe) }?;
+        if entry.is_null() || flags & !(RUN_USER_REGS | NO_CALLBACKS) != 0 {
+            return Err(Errno(libc::EINVAL));
+        }
+        // SAFETY: C's promise.
+        let arguments = unsafe { arguments(spe, flags, argp, envp) }?;
+        // SAFETY: not NULL, and C's promise.
+        let begin = if unsafe { *entry } == DEFAULT_ENTRY { Entry::Start } else { Entry::Resume };
+        let (ended, called) = run(&one, begin, arguments, flags & NO_CALLBACKS == 0)?;
+        // SAFETY: as above.
+        unsafe { *entry = ended.at };
+        let told = if called { callback_failed(&ended) } else { tell(&ended) };
+        one.spe.keep_end(ended);
+        // SAFETY: C's promise: NULL or a structure.
+        if let Some(info) = unsafe { stop_info.as_mut() } {
+            *info = told.info;
+        }
+        told.result
+    })
+}
+
+/// The arguments of the program's `main`: its context, `argp` and `envp`; or the first half of each register.
+unsafe fn arguments(
+    spe: *mut ContextHandle,
+    flags: u32,
+    argp: *mut c_void,
+    envp: *mut c_void,
+) -> Result<[u64; 3], Errno> {
+    if flags & RUN_USER_REGS == 0 {
+        return Ok([spe as u64, argp as u64, envp as u64]);
+    }
+    if argp.is_null() {
+        return Err(Errno(libc::EINVAL));
+    }
+    // SAFETY: C's promise: 48 bytes.
+    let registers = unsafe { argp.cast::<[u64; 6]>().read_unaligned() };
+    Ok([registers[0], registers[2], registers[4]])
+}
+
+/// Runs, answering calls of the program, until it stops for another reason. True: an answer failed.
+fn run(one: &OneContext, begin: Entry, arguments: [u64; 3], answers: bool) -> Result<(Ended, bool), Errno> {
+    let mut ended = one.spe.run(begin, arguments)?;
+    while let (true, Stop::Code(code @ 0x2100..0x2200)) = (answers, &ended.stop) {
+        if !callback::answer(*code & 0xff, one.spe.store().effective(), ended.at) {
+            return Ok((ended, true));
+        }
+        ended = one.spe.run(Entry::Resume, arguments)?;
+    }
+    Ok((ended, false))
+}
+
+fn callback_failed(ended: &Ended) -> Told {
+    let code = if let Stop::Code(code) = ended.stop { code } else { 0 };
+    told(reason::CALLBACK_ERROR, number_of(code), status(code), Err(Errno(libc::EFAULT)))
+}
+
+fn tell(ended: &Ended) -> Told {
+    match &ended.stop {
+        Stop::Code(code @ 0x2000..0x2100) => told(reason::EXIT, number_of(code & 0xff), status(*code), Ok(0)),
+        Stop::Code(code) => told(reason::STOP_AND_SIGNAL, number_of(*code), status(*code), Ok(number_of(*code))),
+        Stop::Halt => error(STATUS_HALTED),
+        Stop::InvalidChannel(channel) => {
+            eprintln!("libspe2: the program used channel {channel}, which an SPU does not have");
+            error(STATUS_INVALID_CHANNEL)
+        }
+        Stop::Deadlock(what) => {
+            eprintln!("libspe2: the program would wait for ever: for {what}");
+            error(STATUS_HALTED)
+        }
+        Stop::Transfer(fault) => {
+            complain(fault);
+            told(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0, Err(Errno(libc::EIO)))
+        }
+        Stop::Defect => told(reason::RUNTIME_FATAL, libc::EFAULT, 0, Err(Errno(libc::EFAULT))),
+    }
+}
+
+fn error(status: i32) -> Told {
+    told(reason::RUNTIME_ERROR, status, status, Err(Errno(libc::EFAULT)))
+}
+
+fn told(stop_reason: u32, value: i32, spu_status: i32, result: Result<i32, Errno>) -> Told {
+    Told { info: StopInfo { stop_reason, result: [value, 0], spu_status }, result }
+}
+
+/// A stop code as the status register shows it.
+fn status(code: u32) -> i32 {
+    number_of(code << 16) | STATUS_STOPPED
+}
+
+fn number_of(code: u32) -> i32 {
+    i32::try_from(code).unwrap_or(i32::MAX)
+}
+
+/// Takes the oldest end of a run of a context with events.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spe_stop_info_read(spe: *mut ContextHandle, stop_info: *mut StopInfo) -> c_int {
+    number(|| {
+        // SAFETY: C's promise.
+        let one = unsafe { context(spe) }?;
+        // SAFETY: C's promise.
+        let info = unsafe { stop_info.as_mut() }.ok_or(Errno(libc::EINVAL))?;
+        if !one.spe.options().keeps_ends {
+            return Err(Errno(libc::ENOTSUP));
+        }
+        let ended = one.spe.ended().ok_or(Errno(libc::EAGAIN))?;
+        *info = quiet(&ended);
+        Ok(0)
+    })
+}
+
+/// The structure alone: the run itself has said on the standard error what there was to say.
+fn quiet(ended: &Ended) -> StopInfo {
+    let structure = |stop_reason, value, spu_status| StopInfo { stop_reason, result: [value, 0], spu_status };
+    match &ended.stop {
+        Stop::Code(_) => tell(ended).info,
+        Stop::InvalidChannel(_) => structure(reason::RUNTIME_ERROR, STATUS_INVALID_CHANNEL, STATUS_INVALID_CHANNEL),
+        Stop::Halt | Stop::Deadlock(_) => structure(reason::RUNTIME_ERROR, STATUS_HALTED, STATUS_HALTED),
+        Stop::Transfer(fault) => structure(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0),
+        Stop::Defect => structure(reason::RUNTIME_FATAL, libc::EFAULT, 0),
+    }
+}

@@ -1,0 +1,71 @@
+//! The compiler for both sides, with the library in a folder as it is installed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// `seatmap-cellcc` and a folder for what it makes.
+pub struct Tool {
+    folder: tempfile::TempDir,
+}
+
+impl Tool {
+    /// The compiler; `None`, visibly, on a computer without gcc or with another processor.
+    pub fn new() -> Option<Self> {
+        let has_gcc = Command::new("gcc").arg("--version").output().is_ok_and(|output| output.status.success());
+        if !has_gcc || !cfg!(target_arch = "x86_64") {
+            eprintln!("skipped: needs gcc on x86-64");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        // Cargo puts the libraries that a test needs beside it.
+        let built = std::env::current_exe().unwrap().parent().unwrap().join("libspe2.so");
+        for name in ["libspe2.so", "libspe2.so.2"] {
+            std::os::unix::fs::symlink(&built, folder.path().join(name)).unwrap();
+        }
+        Some(Tool { folder })
+    }
+
+    /// A file of this crate.
+    pub fn source(&self, name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+    }
+
+    /// Writes a source.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn cellcc(&self, arguments: &[&str]) {
+        let mut command = Command::new("sh");
+        command.arg(self.source("cell/seatmap-cellcc")).args(arguments).env("SEATMAP_CELL_LIB", self.folder.path());
+        let output = command.current_dir(self.folder.path()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Compiles an SPU program, embeds it as `work`, and links it into a PPE program.
+    pub fn build(&self, spu: &Path, ppu: &Path) -> PathBuf {
+        let strict = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-parentheses"];
+        let (spu, ppu) = (spu.to_str().unwrap(), ppu.to_str().unwrap());
+        self.cellcc(&[&["spu"], &strict[..], &["-o", "work.spu", spu]].concat());
+        self.cellcc(&["embed", "work", "work.spu", "work.o"]);
+        self.cellcc(&[&["ppu"], &strict[..], &["-o", "program", ppu, "work.o"]].concat());
+        self.folder.path().join("program")
+    }
+
+    /// Runs a program with the image as its argument.
+    pub fn execute(&self, program: &Path, environment: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(program);
+        command.arg(self.folder.path().join("work.spu")).envs(environment.iter().copied());
+        command.output().unwrap()
+    }
+
+    /// Builds and runs a program that must succeed, and gives what it printed.
+    pub fn run(&self, spu: &Path, ppu: &Path) -> String {
+        let output = self.execute(&self.build(spu, ppu), &[]);
+        let (said, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{:?}: {said}{words}", output.status);
+        said.into_owned()
+    }
+}

@@ -1,0 +1,226 @@
+//! Memory at an address with many zeros at its end, and the same memory once more at a low address.
+//!
+//! A local store of a Cell's SPE is addressed from zero, and programs keep such addresses in 32 bits. A store that
+//! begins at a multiple of 4 GiB makes the low 32 bits of every pointer into it that local-store address. Programs for
+//! 32-bit PPEs keep addresses of main memory in 32 bits too, and reach a store through its second, low mapping.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The alignment of a window: 4 GiB.
+pub const ALIGNMENT_BYTES: usize = 1 << 32;
+/// The first window tried, in units of the alignment: above programs that are linked to fixed addresses.
+const FIRST: usize = 0x100;
+/// Windows tried before the search is given up: they cover 16 TiB.
+const TRIES: usize = 4096;
+
+/// Memory that is mapped twice: at a multiple of 4 GiB, and below 4 GiB where there is room.
+#[derive(Debug)]
+pub struct Window {
+    high: *mut u8,
+    low: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: the mappings belong to the window alone; callers that use its addresses see to races.
+unsafe impl Send for Window {}
+// SAFETY: as above: a shared window gives out addresses only.
+unsafe impl Sync for Window {}
+
+impl Window {
+    /// Maps zeroed memory of `bytes` bytes.
+    ///
+    /// # Errors
+    /// The kernel's error; `InvalidInput` for no bytes or 4 GiB and more.
+    pub fn new(bytes: usize) -> io::Result<Self> {
+        if bytes == 0 || bytes >= ALIGNMENT_BYTES {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("a window of {bytes} bytes")));
+        }
+        let file = memory_file(bytes)?;
+        let high = aligned(bytes, &file)?;
+        // Without room below 4 GiB, programs that need none go on.
+        let low = map(std::ptr::null_mut(), bytes, LOW, file.as_raw_fd()).unwrap_or(high);
+        Ok(Window { high, low, bytes })
+    }
+
+    /// Its address at a multiple of 4 GiB.
+    #[must_use]
+    pub fn high(&self) -> *mut u8 {
+        self.high
+    }
+
+    /// Its address below 4 GiB; the high one where there was no room.
+    #[must_use]
+    pub fn low(&self) -> *mut u8 {
+        self.low
+    }
+
+    /// How long it is.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Lets the processor execute the pages from `start` to `end`, and no longer write them, through the high mapping;
+    /// makes all others writable again.
+    ///
+    /// # Errors
+    /// The kernel's error; `InvalidInput` for pages outside.
+    pub fn execute(&self, start: usize, end: usize) -> io::Result<()> {
+        let page = page_bytes();
+        let (first, last) = (start / page * page, end.next_multiple_of(page));
+        if first > last || last > self.bytes.next_multiple_of(page) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("pages {start:#x} to {end:#x} are outside"),
+            ));
+        }
+        self.protect(0, self.bytes, libc::PROT_READ | libc::PROT_WRITE)?;
+        self.protect(first, last - first, libc::PROT_READ | libc::PROT_EXEC)
+    }
+
+    fn protect(&self, start: usize, bytes: usize, protection: libc::c_int) -> io::Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: the caller checks that the range lies in the mapping, which this window owns.
+        let status = unsafe { libc::mprotect(self.high.add(start).cast(), bytes, protection) };
+        if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // SAFETY: exactly the mappings made in `new`. A failure leaves them mapped.
+        unsafe { libc::munmap(self.high.cast(), self.bytes) };
+        if self.low != self.high {
+            // SAFETY: as above.
+            unsafe { libc::munmap(self.low.cast(), self.bytes) };
+        }
+    }
+}
+
+/// Addresses that nobody can read or write, as names for things that are not memory.
+#[derive(Debug)]
+pub struct Reserved {
+    start: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: nothing can be read or written through it.
+unsafe impl Send for Reserved {}
+// SAFETY: as above.
+unsafe impl Sync for Reserved {}
+
+impl Reserved {
+    /// Reserves `bytes` addresses, below 4 GiB where there is room.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn new(bytes: usize) -> io::Result<Self> {
+        let reserve = |more| {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | more;
+            // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
+            unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) }
+        };
+        let start = [LOW, 0].into_iter().map(reserve).find(|start| *start != libc::MAP_FAILED);
+        let start = start.ok_or_else(io::Error::last_os_error)?.cast();
+        Ok(Reserved { start, bytes })
+    }
+
+    /// The first address.
+    #[must_use]
+    pub fn start(&self) -> *mut u8 {
+        self.start
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        // SAFETY: exactly the mapping made in `new`.
+        unsafe { libc::munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+const LOW: libc::c_int = libc::MAP_32BIT;
+#[cfg(not(target_arch = "x86_64"))]
+const LOW: libc::c_int = 0;
+
+fn page_bytes() -> usize {
+    // SAFETY: reads a constant of the system.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
+    let name = CString::from(c"seatmap-local-store");
+    // SAFETY: the name ends with a zero.
+    let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    if file < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made it for us.
+    let file = unsafe { OwnedFd::from_raw_fd(file) };
+    let length = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
+    // SAFETY: a file of our own.
+    match unsafe { libc::ftruncate(file.as_raw_fd(), length) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Looks for a free window from where the last one was found.
+fn aligned(bytes: usize, file: &OwnedFd) -> io::Result<*mut u8> {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    for _ in 0..TRIES {
+        let number = FIRST + NEXT.fetch_add(1, Ordering::Relaxed) % TRIES;
+        let at = (number * ALIGNMENT_BYTES) as *mut u8;
+        match map(at, bytes, libc::MAP_FIXED_NOREPLACE, file.as_raw_fd()) {
+            // An old kernel takes the address as a hint.
+            Ok(found) if found != at => {
+                // SAFETY: the mapping that was just made.
+                unsafe { libc::munmap(found.cast(), bytes) };
+            }
+            Ok(found) => return Ok(found),
+            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::OutOfMemory, "no free address at a multiple of 4 GiB"))
+}
+
+fn map(at: *mut u8, bytes: usize, more: libc::c_int, file: libc::c_int) -> io::Result<*mut u8> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: never over memory that is in use: the address is the kernel's choice, or is refused if it is taken.
+    let found = unsafe { libc::mmap(at.cast(), bytes, protection, libc::MAP_SHARED | more, file, 0) };
+    if found == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(found.cast()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_addresses_lead_to_the_same_memory() {
+        let window = Window::new(256 << 10).unwrap();
+        assert_eq!(window.high() as usize % ALIGNMENT_BYTES, 0);
+        // SAFETY: both addresses are mapped, and nobody else knows them.
+        unsafe {
+            assert_eq!(window.low().add(5000).read(), 0);
+            window.high().add(5000).write(7);
+            assert_eq!(window.low().add(5000).read(), 7);
+        }
+        #[cfg(target_arch = "x86_64")]
+        assert!((window.low() as usize) < ALIGNMENT_BYTES);
+    }
+
+    #[test]
+    fn windows_do_not_overlap_and_impossible_ones_are_refused() {
+        let (a, b) = (Window::new(4096).unwrap(), Window::new(4096).unwrap());
+        assert_ne!(a.high(), b.high());
+        assert!(Window::new(0).is_err() && Window::new(ALIGNMENT_BYTES).is_err());
+        assert!(a.execute(0, 4096).is_ok() && a.execute(0, 8192).is_err());
+    }
+}

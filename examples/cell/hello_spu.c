@@ -1,0 +1,10 @@
+/* Each SPE says its number. */
+#include <stdio.h>
+#include <spu_mfcio.h>
+
+int main(unsigned long long spe, unsigned long long argp)
+{
+    (void)spe;
+    printf("hello from SPE %u\n", (unsigned int)argp);
+    return 0;
+}
