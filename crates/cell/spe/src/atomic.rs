@@ -98,7 +98,7 @@ fn read(there: *mut u64) -> Result<Line, Rule> {
 }
 
 fn places(context: &Context, local: u32, effective: u64) -> Result<(*mut u64, *mut u64), Rule> {
-    if local % 128 != 0 || effective % 128 != 0 {
+    if !local.is_multiple_of(128) || !effective.is_multiple_of(128) {
         return Err(Rule::Alignment);
     }
     let here = context.store().at(local, LINE_BYTES).ok_or(Rule::Local)?;

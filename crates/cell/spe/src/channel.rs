@@ -117,8 +117,9 @@ pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
         number::STALL_STATUS => u32::from(spu.stalled != 0),
         number::EVENT_STATUS => u32::from(pending(spu, context) != 0),
         number::COMMAND => hooks::QUEUE_ENTRIES,
-        0..=30 => 1,
-        _ => spu.fail(Stop::InvalidChannel(channel)),
+        31.. => spu.fail(Stop::InvalidChannel(channel)),
+        // The others never make a program wait.
+        _ => 1,
     }
 }
 

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// What a context is created with.
+/// The choices that a context is created with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextOptions {
     /// Whether each signal register gathers bits instead of keeping the last value.
@@ -92,7 +92,7 @@ impl Context {
         self.number
     }
 
-    /// What it was created with.
+    /// The choices that it was created with.
     #[must_use]
     pub fn options(&self) -> ContextOptions {
         self.options

@@ -48,10 +48,10 @@ impl List {
     pub fn new(whole: Transfer, elements_at: u32) -> Result<Self, Rule> {
         let Transfer { command, direction, local, effective, bytes, tag } = whole;
         let left = bytes / ELEMENT_BYTES;
-        if bytes % ELEMENT_BYTES != 0 || left > MOST_ELEMENTS {
+        if !bytes.is_multiple_of(ELEMENT_BYTES) || left > MOST_ELEMENTS {
             return Err(Rule::Size);
         }
-        if elements_at % ELEMENT_BYTES != 0 {
+        if !elements_at.is_multiple_of(ELEMENT_BYTES) {
             return Err(Rule::Alignment);
         }
         let high = u32::try_from(effective >> 32).unwrap_or(u32::MAX);

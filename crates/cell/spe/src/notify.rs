@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 /// Looks before a waiter sleeps: a few microseconds, several times the way of a line between two cores.
 const LOOKS: u32 = 2000;
 
-/// A place to wait at. Whoever changes a thing that is waited for calls [`Notify::ring`] after the change.
+/// A place to wait at. A thread that changes a thing which others wait for calls [`Notify::ring`] after
+/// the change.
 #[derive(Debug, Default)]
 pub struct Notify {
     sleepers: AtomicU32,
