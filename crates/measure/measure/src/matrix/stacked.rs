@@ -52,7 +52,8 @@ impl<P: Probe> MatrixRun<'_, P> {
             all.round_trip_ns.extend(visit.round_trip_ns);
             all.discards += visit.discards;
         }
-        // A journal holds no more batches of a visit than the plan has, and `--quick` has fewer than these visits bring.
+        // A journal holds no more batches of a visit than the plan has, and `--quick` has fewer than these visits
+        // bring.
         all.round_trip_ns.truncate(self.plan.batches as usize);
         Ok(Some(all))
     }

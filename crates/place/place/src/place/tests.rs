@@ -263,7 +263,7 @@ fn sleeping_pairs() -> seatmap_pattern::Pattern {
     let edges = (0..4).flat_map(|pair| [edge(pair, pair + 4), edge(pair + 4, pair)]);
     let mut pattern = seatmap_pattern::Pattern::gathered("pairs", 8, edges);
     let methods = vec!["wakeups".to_owned()];
-    pattern.observation = Some(seatmap_pattern::Observed { methods, paths: Vec::new() });
+    pattern.observation = Some(seatmap_pattern::Observed { methods, ..Default::default() });
     pattern
 }
 
