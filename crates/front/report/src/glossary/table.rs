@@ -116,11 +116,11 @@ pub(crate) const TERMS: &[Term] = &[
         "Tasks in the order of the second eigenvector of what they send: those that talk lie close.",
     ),
     term("speed-up", "The usual time divided by the new one: above 1 is faster."),
+    term("stacked", "The host runs both vCPUs of this pair on one CPU, in turn, so that they never run at once."),
     term(
         "steal",
         "The share of the time that the hypervisor gave to others although this CPU had work, as the kernel counts it.",
     ),
-    term("stacked", "The host runs both vCPUs of this pair on one CPU, in turn, so that they never run at once."),
     term("stolen", "The share of the time in which the detour loop did not run."),
     term("threshold", "The shortest gap that is told apart from the loop itself."),
     term("topology", "Which CPUs share cores, caches, memory and packages."),
