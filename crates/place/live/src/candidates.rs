@@ -189,8 +189,8 @@ fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
     Pattern::gathered("busy", tasks.len(), pattern.edges.iter().filter_map(kept))
 }
 
-/// How far two patterns are apart: 1 less the cosine of the angle between their vectors of messages. 0 for patterns
-/// that say too little: fewer than 16 messages for each pair.
+/// How far two patterns are apart: 1 less the cosine of the angle between their vectors of messages. 0 where the later
+/// one says too little, with fewer than 16 messages for each pair; 1 where only the later one has messages.
 #[must_use]
 pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
     let messages = |pattern: &Pattern| pattern.edges.iter().map(|edge| edge.messages).sum::<f64>();
@@ -204,7 +204,11 @@ pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
         found.map_or(0.0, |at| edge.messages * before.edges[at].messages)
     };
     let lengths = (square(before) * square(now)).sqrt();
-    if lengths > 0.0 { (1.0 - now.edges.iter().map(of).sum::<f64>() / lengths).clamp(0.0, 1.0) } else { 0.0 }
+    match lengths > 0.0 {
+        true => (1.0 - now.edges.iter().map(of).sum::<f64>() / lengths).clamp(0.0, 1.0),
+        // A program that slept when it was observed, and works now.
+        false => f64::from(u8::from(square(now) > 0.0)),
+    }
 }
 
 #[cfg(test)]
@@ -282,5 +286,7 @@ mod tests {
         let other = Pattern::gathered("other", 5, [Edge { from: 0, to: 1, bytes: 1.0, messages: 1e6 }]);
         assert!((distance(&before, &other) - 1.0).abs() < 1e-9);
         assert_eq!(distance(&before, &Pattern::silent("silent", 5)), 0.0);
+        assert_eq!(distance(&Pattern::silent("silent", 5), &before), 1.0);
+        assert_eq!(distance(&Pattern::silent("silent", 5), &Pattern::silent("silent", 5)), 0.0);
     }
 }
