@@ -133,9 +133,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_name_will_do(name: String) {
-            static COMPUTER: std::sync::OnceLock<(tempfile::TempDir, Root)> = std::sync::OnceLock::new();
-            let (_, root) = COMPUTER.get_or_init(computer);
-            let _ = of(root, &format!("/dev/{name}"));
+            let (_folder, root) = computer();
+            let _ = of(&root, &format!("/dev/{name}"));
         }
     }
 }

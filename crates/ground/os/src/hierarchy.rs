@@ -324,10 +324,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_membership_will_do(text: String, path: String) {
-            static COMPUTER: std::sync::OnceLock<(tempfile::TempDir, Root)> = std::sync::OnceLock::new();
-            let (_, root) = COMPUTER.get_or_init(|| computer(V1, &[]));
-            let hierarchies = Hierarchies::read(root);
-            let _ = Hierarchies::limits(root, &hierarchies.groups(&format!("9:cpuset:{path}\n{text}")));
+            let (_folder, root) = computer(V1, &[]);
+            let hierarchies = Hierarchies::read(&root);
+            let _ = Hierarchies::limits(&root, &hierarchies.groups(&format!("9:cpuset:{path}\n{text}")));
         }
     }
 }
