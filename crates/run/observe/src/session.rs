@@ -6,8 +6,8 @@ use crate::subject::Subject;
 use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
-use seatmap_os::Tid;
 use seatmap_os::sched::Times;
+use seatmap_os::{Root, Tid, visibility};
 use seatmap_pattern::Edge;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -23,10 +23,6 @@ const LEAST_S: f64 = 0.05;
 
 /// Windows between two readings of names and CPU times.
 const NAMES_EVERY: u32 = 10;
-
-/// The number of the namespace in which processes have the numbers that the kernel itself uses
-/// (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).
-const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
 /// The mechanism of a method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,6 +173,15 @@ impl Session {
         self.roster.living()
     }
 
+    /// Sees no talk from now on, which then costs the program next to nothing, or sees it again. Threads that come and
+    /// go are seen all the time. Records of each event cannot be paused: there talk is seen all the same.
+    ///
+    /// # Errors
+    /// [`ObserveError::Kernel`].
+    pub fn pause(&mut self, pauses: bool) -> Result<(), ObserveError> {
+        Ok(self.source.pause(pauses)?)
+    }
+
     /// Begins anew: what was seen so far is forgotten, and the program is still followed.
     pub fn forget(&mut self) {
         self.roster.forget();
@@ -289,8 +294,7 @@ fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
         None | Some(Method::Wakeups | Method::Sockets) => Ok(()),
         Some(method) => unavailable(method, "this version of Seatmap has wakeups and sockets alone"),
     }?;
-    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    if namespace.as_os_str() == FIRST_NAMESPACE {
+    if !visibility::is_in_container(&Root::new("/")) {
         return Ok(());
     }
     let reason = "this process is in a PID namespace, in which threads have other numbers than in the kernel; run it \
@@ -318,4 +322,36 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 fn own_ns() -> u64 {
     let times = std::fs::read("/proc/thread-self/schedstat").ok().and_then(|text| Times::parse(&text));
     times.map_or(0, |times| times.run_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_sees_no_talk() {
+        let own = Subject::Processes(vec![std::process::id() as Tid]);
+        let mut session = match Session::begin(Some(Method::Wakeups), Means::Ebpf, &own) {
+            Ok(session) => session,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
+        let watch = |session: &mut Session, ms: u64| {
+            let until = session.elapsed() + Duration::from_millis(ms);
+            session.watch(Some(until), &|| false).unwrap();
+            session.messages()
+        };
+        let (ask, asked) = std::sync::mpsc::sync_channel(0);
+        let goes_on = std::sync::Arc::new(());
+        let until = std::sync::Arc::downgrade(&goes_on);
+        std::thread::spawn(move || while until.strong_count() > 0 && ask.send(()).is_ok() {});
+        std::thread::spawn(move || while asked.recv().is_ok() {});
+        // On a busy computer it may take a while until the two talk.
+        assert!((0..1000).any(|_| watch(&mut session, 10) > 0.0));
+        session.pause(true).unwrap();
+        let paused = watch(&mut session, 10);
+        assert_eq!(watch(&mut session, 50).to_bits(), paused.to_bits());
+        session.pause(false).unwrap();
+        assert!((0..1000).any(|_| watch(&mut session, 10) > paused));
+        drop(goes_on);
+    }
 }

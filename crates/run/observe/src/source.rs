@@ -20,6 +20,12 @@ pub(crate) trait Source {
     /// Follows the processes that this process starts from now on, or no longer.
     fn follow_own_children(&mut self, on: bool) -> io::Result<()>;
 
+    /// Sees no talk from now on, or sees it again; threads that come and go are seen all the time. A source for which a
+    /// pause saves nothing goes on.
+    fn pause(&mut self, _pauses: bool) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Whether it tells the CPU times of threads that have ended.
     fn tells_cpu_times(&self) -> bool;
 

@@ -57,6 +57,7 @@ pub(super) fn transfer(
     cast: bool,
 ) -> Result<Assembler, BtfError> {
     let mut code = Assembler::new();
+    tables.end_if_paused(&mut code);
     code.load(Width::Double, R7, R1, 8).jump_if(Compare::Equal, R7, 0, "end");
     code.jump_if(Compare::Above, R7, MOST_BYTES, "end");
     code.load(Width::Double, R8, R1, 0).load(Width::Word, R1, R8, layout.call);

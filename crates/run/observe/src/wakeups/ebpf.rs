@@ -192,6 +192,10 @@ impl Source for Ebpf {
         self.tables.launcher.set_counts(&[own])
     }
 
+    fn pause(&mut self, pauses: bool) -> io::Result<()> {
+        self.tables.pause(pauses)
+    }
+
     fn tells_cpu_times(&self) -> bool {
         true
     }

@@ -57,6 +57,8 @@ pub(crate) struct Tables {
     pub(crate) counters: Map,
     /// The process whose children are followed; 0 for none.
     pub(super) launcher: Map,
+    /// Not 0 while no talk is to be seen.
+    paused: Map,
 }
 
 impl Tables {
@@ -67,7 +69,19 @@ impl Tables {
             pairs: Map::hash("pairs", super::key::KEY_BYTES, super::key::VALUE_BYTES, PAIRS)?,
             counters: Map::counters("counters", COUNTERS)?,
             launcher: Map::counters("launcher", 1)?,
+            paused: Map::counters("paused", 1)?,
         })
+    }
+
+    /// Whether programs that see talk end at once. They stay attached: to detach one and to attach it again waits for
+    /// all CPUs, which took a minute where threads that change places often kept the kernel's own from running.
+    pub(super) fn pause(&self, pauses: bool) -> io::Result<()> {
+        self.paused.set_counts(&[u64::from(pauses)])
+    }
+
+    /// Begins a program that sees talk: it ends while that is paused. Register 1 stays as it is.
+    pub(crate) fn end_if_paused<'a>(&self, code: &'a mut Assembler) -> &'a mut Assembler {
+        code.counter(R2, &self.paused, 0).load(Width::Double, R2, R2, 0).jump_if(Compare::Different, R2, 0, "end")
     }
 }
 
@@ -76,7 +90,7 @@ impl Tables {
 /// than 63 bytes may get a stack of its own, which would look like an interrupt's.
 pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
-    code.load(Width::Double, R7, R1, 0).load(Width::Word, R9, R7, layout.tgid);
+    tables.end_if_paused(&mut code).load(Width::Double, R7, R1, 0).load(Width::Word, R9, R7, layout.tgid);
     look_up_process(&mut code, tables, R9).jump_if(Compare::Equal, R0, 0, "end");
     code.call(Helper::CurrentTask).calculate(Operation::Move, R8, R0);
     code.load(Width::Word, R1, R8, layout.pid).jump_if(Compare::Equal, R1, 0, "interrupt");
