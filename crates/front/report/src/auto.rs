@@ -49,8 +49,8 @@ fn judged(attempt: &Attempt) -> String {
         Verdict::Better => "better",
         Verdict::NotShown => "no gain is shown",
         Verdict::Worse => "worse",
-        Verdict::LeftEarly => "left early: far below in all of its first periods",
-        Verdict::Unread => "not judged: the program did too little",
+        Verdict::LeftEarly => "left early: far below in its first periods",
+        Verdict::Unread => "not judged: the figure stood still, as it does for threads that spin",
     };
     let percent = |ratio: f64| 100.0 * (ratio - 1.0);
     attempt.gain.map_or(word.to_owned(), |gain| {
@@ -66,6 +66,9 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
         }
         (Some(kept), _) => format!("'{}' is kept: {} have seats.", kept.name, counted(kept.seated(), "thread")),
         (None, None) => "The program ended before it was observed to the end; nothing was changed.".to_owned(),
+        (None, Some(_)) if outcome.attempts.is_empty() && !outcome.sweeps.is_empty() => {
+            "It ended before the first seats were judged; nothing was kept.".to_owned()
+        }
         (None, Some(_)) if outcome.attempts.is_empty() => {
             "No seats were tried: the threads do not talk enough, or there is nothing to choose.".to_owned()
         }

@@ -18,6 +18,12 @@ use std::time::{Duration, Instant};
 /// The share of a period before its reading begins, while caches fill.
 const SETTLING: f64 = 0.2;
 
+/// The share of a rest in which the program is watched, if it talks enough.
+const WATCHED: f64 = 0.1;
+
+/// Messages that say whether the pattern is still the same: a hundred for each of some ten pairs.
+const ENOUGH_MESSAGES: f64 = 1000.0;
+
 /// New threads are looked for at least so often.
 const SLICE: Duration = Duration::from_millis(100);
 
@@ -203,10 +209,12 @@ impl<'a> Conductor<'a> {
 
     fn observe(&mut self) -> Result<Result<Event, End>, LiveError> {
         self.give(None);
+        self.session.pause(false)?;
         self.session.forget();
         if let Some(end) = self.pass(self.setting.observe)? {
             return Ok(Err(end));
         }
+        self.session.pause(true)?;
         self.masks.forget_dead();
         let seen = self.session.seen();
         let pattern = seen.pattern("observed");
@@ -226,6 +234,7 @@ impl<'a> Conductor<'a> {
 
     fn measure(&mut self, candidate: Option<usize>) -> Result<Result<Event, End>, LiveError> {
         self.give(candidate);
+        self.session.pause(!self.meter.counts_wakeups())?;
         let period = self.setting.period;
         if let Some(end) = self.pass(period.mul_f64(SETTLING))? {
             return Ok(Err(end));
@@ -239,11 +248,21 @@ impl<'a> Conductor<'a> {
         Ok(Ok(Event::Read { rate: count.map(|count| on_file(count / begun.elapsed().as_secs_f64())) }))
     }
 
+    /// Looks whether the program still does the same. One that talks much is watched for a short part of the time, and
+    /// costs nothing for the rest of it.
     fn rest(&mut self, time: Duration) -> Result<Result<Event, End>, LiveError> {
+        self.session.pause(false)?;
         self.session.forget();
-        if let Some(end) = self.pass(time)? {
-            return Ok(Err(end));
+        let before = self.session.messages();
+        for part in [WATCHED, 1.0 - WATCHED] {
+            if let Some(end) = self.pass(time.mul_f64(part))? {
+                return Ok(Err(end));
+            }
+            if self.session.messages() - before >= ENOUGH_MESSAGES {
+                self.session.pause(true)?;
+            }
         }
+        self.session.pause(true)?;
         let seen = self.session.seen();
         let now = seen.pattern("now");
         // Tasks keep their places while threads only come.

@@ -14,11 +14,9 @@ use serde::{Deserialize, Serialize};
 /// The order of a group of periods: whether each is with seats.
 const GROUP: [bool; 4] = [false, true, true, false];
 
-/// Pairs after which a candidate may be left early.
-const EARLY_PAIRS: usize = 4;
-
-/// A candidate that is below this share of the free rate in all its first pairs is left early.
-const EARLY_RATIO: f64 = 0.9;
+/// A candidate is left early if, after so many pairs, the (upper) median of its ratios is below this share. What it
+/// costs a program to try seats is mostly the time with bad ones, and to leave claims nothing.
+const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
 /// The longest time between two attempts, and between two checks of seats that are kept.
 const LONGEST_S: f64 = 1024.0;
@@ -139,10 +137,8 @@ impl Engine {
     fn judged(&self, trial: &Trial) -> Option<(Verdict, Option<Gain>)> {
         let pairs = pairs(&trial.readings);
         let whole = trial.readings.len() / 2;
-        let is_dire = |(free, seated): &(f64, f64)| *seated < EARLY_RATIO * *free;
         if whole < self.rules.pairs {
-            let is_early = !trial.is_recheck && pairs.len() >= EARLY_PAIRS && pairs.iter().all(is_dire);
-            return is_early.then_some((Verdict::LeftEarly, None));
+            return (!trial.is_recheck && is_dire(&pairs)).then_some((Verdict::LeftEarly, None));
         }
         let logs: Vec<f64> = pairs.iter().map(|(free, seated)| (seated / free).ln()).collect();
         let tried = if trial.is_recheck { 1 } else { self.candidates.max(1) };
@@ -224,6 +220,15 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether a candidate is so bad in its first pairs that the rest is not worth its cost.
+fn is_dire(pairs: &[(f64, f64)]) -> bool {
+    let mut ratios: Vec<f64> = pairs.iter().map(|(free, seated)| seated / free).collect();
+    ratios.sort_by(f64::total_cmp);
+    // Of two pairs the better one, of three or four the second best.
+    let Some(&upper) = ratios.get(ratios.len() / 2) else { return false };
+    EARLY.into_iter().any(|(least, share)| pairs.len() >= least && upper < share)
 }
 
 /// The rates without seats and with them of each pair of neighbours in which the program worked.

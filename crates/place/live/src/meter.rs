@@ -72,7 +72,7 @@ pub struct Meter {
 
 impl Meter {
     /// A meter for a command that starts next, or for a program that runs. Without a wish it counts instructions where
-    /// it can, else wakeups.
+    /// it can, else voluntary switches: to count wakeups costs each wakeup something.
     ///
     /// # Errors
     /// The wish cannot be met: a sentence.
@@ -85,7 +85,7 @@ impl Meter {
             (Some(Metric::Instructions), Err(why)) => return Err(why.clone()),
             (Some(metric), _) => metric,
             (None, Ok(_)) => Metric::Instructions,
-            (None, Err(_)) => Metric::Wakeups,
+            (None, Err(_)) => Metric::Switches,
         };
         let counter = counter.ok().filter(|_| metric == Metric::Instructions);
         Ok(Meter { metric, counter, switches: HashMap::new(), begun: None })
@@ -95,6 +95,12 @@ impl Meter {
     #[must_use]
     pub fn metric(&self) -> &Metric {
         &self.metric
+    }
+
+    /// Whether the wakeups must be observed in each period.
+    #[must_use]
+    pub fn counts_wakeups(&self) -> bool {
+        self.metric == Metric::Wakeups
     }
 
     /// Begins a period: the wakeups so far and the living threads are the caller's to know.
@@ -207,7 +213,7 @@ mod tests {
     #[test]
     fn a_program_that_runs_has_no_instructions() {
         assert!(Meter::new(Some(Metric::Instructions), false).unwrap_err().contains("PID"));
-        assert_eq!(*Meter::new(None, false).unwrap().metric(), Metric::Wakeups);
+        assert_eq!(*Meter::new(None, false).unwrap().metric(), Metric::Switches);
         let mut wakeups = Meter::new(Some(Metric::Wakeups), false).unwrap();
         wakeups.begin(10.0, &[]);
         assert_eq!(wakeups.end(35.0, &[]), Some(25.0));

@@ -98,9 +98,9 @@ pub struct Run {
 /// The way in which seats are found and judged while the program runs.
 #[derive(Debug, Args)]
 pub struct Live {
-    /// With --auto, the work by which seats are judged: instructions, wakeups (of the program's threads by each
-    /// other), switches, or command:LINE, which prints a total that grows with the work done. By default instructions
-    /// where the processor counts them, else wakeups.
+    /// With --auto, the work by which seats are judged: instructions, switches (waits of the program's threads),
+    /// wakeups (of its threads by each other), or command:LINE, which prints a total that grows with the work done. By
+    /// default instructions where the processor counts them, else switches.
     #[arg(long, value_name = "METRIC", value_parser = Metric::parse, hide_short_help = true)]
     pub metric: Option<Metric>,
     /// With --auto, the length of a period, 500ms if left out. A candidate needs twenty of them.

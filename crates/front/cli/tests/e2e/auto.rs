@@ -6,13 +6,17 @@ use crate::run::programs::installed;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long something may take on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Two pairs of threads that hand over buffers until they are killed.
-struct Relay(Child);
+/// One relay at a time: several keep each other, and the computer, from their work.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A pair of threads that hand over buffers until they are killed.
+struct Relay(Child, #[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>);
 
 impl Relay {
     /// The program; `None`, with a message, where it cannot be built, observed, or seated here.
@@ -21,9 +25,10 @@ impl Relay {
             return None;
         }
         build(place);
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut command = Command::new(place.path("relay"));
-        let relay = Relay(command.args(["2000000000", "2"]).stdout(Stdio::null()).spawn().unwrap());
-        until("five threads", || relay.masks().len() == 5);
+        let relay = Relay(command.args(["2000000000", "1"]).stdout(Stdio::null()).spawn().unwrap(), alone);
+        until("three threads", || relay.masks().len() == 3);
         Some(relay)
     }
 

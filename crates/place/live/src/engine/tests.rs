@@ -127,15 +127,18 @@ fn a_pattern_that_changes_is_looked_at_again_and_ever_more_rarely() {
 
 #[test]
 fn a_dire_candidate_is_left_early() {
-    let mut engine = Engine::new(Rules::default());
-    engine.take(&Event::Observed { messages_per_s: 1.0, candidates: vec![Candidate::default()] });
-    let rates = [1.0, 0.5, 0.5, 1.0, 1.0, 0.5, 0.5];
-    for rate in rates {
-        assert!(matches!(engine.take(&Event::Read { rate: Some(rate) })[..], [Decision::Measure { .. }]));
-    }
-    let said = engine.take(&Event::Read { rate: Some(1.0) });
-    assert_eq!(said[0], Decision::Tried { candidate: 0, verdict: Verdict::LeftEarly, gain: None });
-    assert_eq!(said[1], Decision::PutBack { why: Why::NoneBetter });
+    // The readings after which one with this share of the free rate is left.
+    let left_after = |share: f64| {
+        let mut engine = Engine::new(Rules::default());
+        engine.take(&Event::Observed { messages_per_s: 1.0, candidates: vec![Candidate::default()] });
+        let rates = [1.0, share, share, 1.0].into_iter().cycle();
+        let answers = rates.take(20).map(|rate| engine.take(&Event::Read { rate: Some(rate) }));
+        let left = Decision::Tried { candidate: 0, verdict: Verdict::LeftEarly, gain: None };
+        let said = answers.enumerate().find(|(_, said)| said[0] == left)?;
+        assert_eq!(said.1[1], Decision::PutBack { why: Why::NoneBetter });
+        Some(said.0 + 1)
+    };
+    assert_eq!([0.5, 0.8, 0.95].map(left_after), [Some(4), Some(8), None]);
 }
 
 #[test]
