@@ -36,8 +36,18 @@ pub fn milliseconds() -> u64 {
 /// The same in ns.
 #[must_use]
 pub fn nanoseconds() -> u64 {
+    read(libc::CLOCK_BOOTTIME)
+}
+
+/// The same without the time that the computer slept, in ns: the clock of programs in the kernel (`bpf_ktime_get_ns`).
+#[must_use]
+pub fn awake_nanoseconds() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+fn read(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is writable, and the clock has been there since Linux 2.6.39.
-    unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) };
+    // SAFETY: `now` is writable, and the clocks have been there since Linux 2.6.39.
+    unsafe { libc::clock_gettime(clock, &raw mut now) };
     u64::try_from(now.tv_sec * 1_000_000_000 + now.tv_nsec).unwrap_or(0)
 }

@@ -11,6 +11,7 @@
 //! | [`choice`] | which processes: by number, control group, unit, Slurm step or name |
 //! | [`options`] | how long and how closely they are watched |
 //! | [`snapshot`] | takes a seating, once or again and again |
+//! | `trace` | where threads ran, as the kernel's scheduler counts it |
 //! | [`live`] | looks again and again, cheaply enough for a screen |
 //! | [`recording`] | looks in a file, to be replayed |
 //! | [`variables`] | the variables that bind threads, and the CPUs that they ask for |
@@ -36,6 +37,7 @@ pub mod recording;
 pub mod rule;
 pub mod seating;
 pub mod snapshot;
+mod trace;
 pub mod variables;
 
 pub use choice::{Choice, ChoiceError};

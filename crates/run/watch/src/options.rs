@@ -12,6 +12,9 @@ pub struct Options {
     pub window: Duration,
     /// The time between short looks, which find the CPUs that busy threads run on.
     pub glance_every: Duration,
+    /// Whether the kernel's scheduler counts where the threads run, which needs the rights to load programs into it.
+    /// Without them, and without this, short looks find it.
+    pub trace: bool,
     /// Whether every CPU that runs is looked at, and not only those where the threads may run.
     pub every_cpu: bool,
     /// For how many processes the kernel is asked where their memory is, which takes it about 10 ms a GiB; 0 leaves the
@@ -30,6 +33,7 @@ impl Default for Options {
             root: Root::new("/"),
             window: Duration::from_millis(500),
             glance_every: Duration::from_millis(25),
+            trace: false,
             every_cpu: false,
             memory_processes: 256,
             stranger_threads: 20_000,

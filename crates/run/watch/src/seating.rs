@@ -56,8 +56,11 @@ pub struct Thread {
     pub real_time_priority: u32,
     /// The CPU of the last look.
     pub cpu: Option<u32>,
-    /// The CPUs that it was found running on, or after running, and the share of the looks.
+    /// The CPUs that it was found running on, or after running, and the share of the looks; where the scheduler counted,
+    /// all that it ran on, and the share of the time.
     pub ran_on: Vec<RanOn>,
+    /// Whether the scheduler counted.
+    pub is_traced: bool,
     /// The time on a CPU since it began.
     pub run_s: f64,
     /// The time in which it was ready to run and another thread had the CPU, since it began; null where the kernel does

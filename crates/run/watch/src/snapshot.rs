@@ -7,6 +7,7 @@ use crate::options::Options;
 use crate::others::Others;
 use crate::process::{self, Limiting};
 use crate::seating::{Cpu, FORMAT, Interrupt, Kernel, Process, Seating, Thread};
+use crate::trace::Trace;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::Interrupts;
 use seatmap_os::kernel::Scheduler;
@@ -47,6 +48,7 @@ pub struct Watcher {
     cpu_times: CpuTimes,
     interrupts: Interrupts,
     limiting: Limiting,
+    trace: Option<Trace>,
     /// Nanoseconds since the boot; tests set their own time.
     clock: Box<dyn Fn() -> u64 + Send>,
 }
@@ -76,11 +78,25 @@ impl Watcher {
         let limiting = Limiting::begin(&mut files, pids.iter().copied());
         let others = Others::read(&mut files, &pids, options.stranger_threads, &*clock);
         let (cpu_times, interrupts) = counts(&mut files);
+        let trace = options.trace.then(|| Trace::begin(&options.root, &pids));
         // Last, as these times are to be the most exact.
         let looks = Looks::begin(&mut files, &pids, &*clock);
         let (choice, options) = (choice.clone(), options.clone());
         let glances = 0;
-        Ok(Watcher { files, choice, options, pids, looks, glances, others, cpu_times, interrupts, limiting, clock })
+        Ok(Watcher {
+            files,
+            choice,
+            options,
+            pids,
+            looks,
+            glances,
+            others,
+            cpu_times,
+            interrupts,
+            limiting,
+            trace,
+            clock,
+        })
     }
 
     /// Waits for so long, with short looks meanwhile.
@@ -107,7 +123,10 @@ impl Watcher {
         if let Ok(more) = self.choice.beside(&mut self.files, &self.pids) {
             self.pids.extend(more);
         }
-        let found = self.looks.end(&mut self.files, &self.pids, self.options.migration_threads, &*self.clock);
+        let mut found = self.looks.end(&mut self.files, &self.pids, self.options.migration_threads, &*self.clock);
+        if let Some(trace) = &mut self.trace {
+            trace.tell(&mut found.threads, &mut self.files);
+        }
         let ended_ns = self.looks.begun_ns();
         self.pids = found.leaders.keys().copied().collect();
         let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));

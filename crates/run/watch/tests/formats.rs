@@ -46,6 +46,7 @@ fn thread() -> Thread {
         real_time_priority: 99,
         cpu: Some(3),
         ran_on: vec![RanOn { cpu: 3, percent: 100.0 }],
+        is_traced: true,
         run_s: 2.0,
         wait_s: Some(0.0),
         run_percent: 100.0,

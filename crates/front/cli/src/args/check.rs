@@ -46,6 +46,10 @@ pub struct Check {
     /// How long to watch: 500ms, 10s, 2m; a number alone is seconds.
     #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = window)]
     pub seconds: Duration,
+    /// Let the kernel's scheduler count on which CPUs the threads run, instead of looking now and then, and print it.
+    /// Needs root, or CAP_BPF and CAP_PERFMON.
+    #[arg(long)]
+    pub trace: bool,
     /// Check again each time that this has passed, and print what changes, until Ctrl-C or until the programs have
     /// ended.
     #[arg(long, value_name = "TIME", value_parser = window)]

@@ -67,7 +67,8 @@ struct Checker<'a> {
 impl Checker<'_> {
     /// `None`: no program is bound, and no other was chosen.
     fn begin(&self) -> Result<Option<Watcher>, CliError> {
-        let options = Options { window: self.typed.seconds, every_cpu: true, ..Options::default() };
+        let options =
+            Options { window: self.typed.seconds, trace: self.typed.trace, every_cpu: true, ..Options::default() };
         let choice = choice(self.typed);
         match Watcher::begin(&choice, &options) {
             Ok(watcher) => Ok(Some(watcher)),

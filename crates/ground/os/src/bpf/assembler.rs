@@ -92,6 +92,8 @@ pub enum Helper {
     Delete = 3,
     /// Nanoseconds of the monotonic clock.
     Clock = 5,
+    /// The number of the CPU that runs the program.
+    Cpu = 8,
     /// Copies from an address of the kernel.
     ReadKernel = 113,
     /// The running thread.

@@ -80,6 +80,7 @@ impl<'a> Judged<'a> {
             healthy += usize::from(wrong + remarks == 0);
             if wrong + remarks > 0 || healthy <= MOST_HEALTHY {
                 text.push_str(&program(process, &threads, &self.state(process, &threads, wrong, remarks)));
+                text.push_str(&traced(&threads));
             }
         }
         if healthy > MOST_HEALTHY {
@@ -121,6 +122,28 @@ fn program(process: &Process, threads: &[&Thread], state: &str) -> String {
     let mask = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
     let on = if mask.is_empty() { "unknown CPUs".to_owned() } else { cpus(&mask) };
     format!("{}: {} on {on}: {state}\n", visible(&named_process(process)), count(threads.len(), "thread"))
+}
+
+/// A line for each thread that the scheduler has counted: the CPUs that it ran on. Of many, the busiest get one.
+fn traced(threads: &[&Thread]) -> String {
+    let mut ran: Vec<&&Thread> =
+        threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
+    ran.sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
+    let line = |thread: &&&Thread| {
+        let on: Vec<String> = thread.ran_on.iter().map(|on| format!("CPU {} {}", on.cpu, share(on.percent))).collect();
+        let name = visible(&thread.name);
+        format!("  {:>7} {name:<15} {:>7}  {}\n", thread.tid, share(thread.run_percent), on.join(", "))
+    };
+    let mut text: String = ran.iter().take(MOST_HEALTHY).map(line).collect();
+    if ran.len() > MOST_HEALTHY {
+        text.push_str(&format!("  ... and {} that ran less\n", count(ran.len() - MOST_HEALTHY, "thread")));
+    }
+    text
+}
+
+/// A share in percent; a very small one is not told as none.
+fn share(percent: f64) -> String {
+    if percent > 0.0 && percent < 0.1 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
 /// A finding in two lines or three: what, how bad, and the command that mends it.
@@ -193,6 +216,21 @@ had little to do
 ";
         assert_eq!(text, expected);
         assert!(judged(&made).table(true).contains("\x1b[31mWRONG \x1b[0m"));
+    }
+
+    #[test]
+    fn threads_that_the_scheduler_counted_have_a_line() {
+        let mut made = Made::new(4).busy(7, 7, "0-1", 50.0, 0.0).busy(7, 8, "0-1", 12.5, 0.0).thread(7, 9, "0-1");
+        let on = |cpu, percent| crate::seating::RanOn { cpu, percent };
+        let shares = [vec![on(1, 99.96), on(0, 0.04)], vec![on(0, 100.0)], vec![]];
+        for (thread, ran_on) in made.seating.threads.iter_mut().zip(shares) {
+            (thread.is_traced, thread.ran_on) = (true, ran_on);
+        }
+        let text = judged(&made).table(false);
+        let expected = "        7 main             50.0 %  CPU 1 100.0 %, CPU 0 <0.1 %
+        8 worker           12.5 %  CPU 0 100.0 %
+";
+        assert!(text.ends_with(expected), "{text}");
     }
 
     #[test]

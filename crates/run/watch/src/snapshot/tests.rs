@@ -260,6 +260,63 @@ fn real_threads_are_seen_where_they_run() {
     assert!(spinner.ran_on.iter().all(|on| on.cpu == cpu) && spinner.run_s > 0.0, "{spinner:?}");
 }
 
+/// Two threads of this process: one that stays on its CPU, and one that is sent to another halfway.
+#[test]
+fn the_scheduler_counts_where_threads_ran() {
+    let cpus: Vec<u32> = CpuSet::of_thread(0).unwrap().iter().collect();
+    let [first, .., last] = cpus[..] else { return eprintln!("skipped: one CPU") };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (said, tids) = std::sync::mpsc::channel();
+    let options = Options { trace: true, ..options(Duration::ZERO) };
+    let seating = std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let (said, stop) = (said.clone(), &stop);
+            scope.spawn(move || {
+                CpuSet::single(first).give(0).unwrap();
+                said.send(seatmap_os::task::own_tid()).unwrap();
+                // Sleeps now and then, so that the other one comes to run.
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    let begun = std::time::Instant::now();
+                    while begun.elapsed() < Duration::from_millis(2) {
+                        std::hint::spin_loop();
+                    }
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+            });
+        }
+        let [stays, moves] = [tids.recv().unwrap(), tids.recv().unwrap()];
+        let own = pids(&[Tid::try_from(std::process::id()).unwrap()]);
+        let mut watcher = Watcher::begin(&own, &options).unwrap();
+        let has_run = |watcher: &mut Watcher| {
+            (0..1000).find_map(|_| {
+                std::thread::sleep(Duration::from_millis(60));
+                let seating = watcher.seating();
+                let of = |tid| seating.threads.iter().find(|thread| thread.tid == tid).cloned();
+                let threads = [of(stays)?, of(moves)?];
+                let is_over = !seating.unseen.iter().all(|unseen| unseen.what != "trace");
+                (is_over || threads.iter().all(|thread| thread.run_percent > 0.0)).then_some((threads, seating))
+            })
+        };
+        let before = has_run(&mut watcher);
+        CpuSet::single(last).give(moves).unwrap();
+        let after = has_run(&mut watcher);
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        before.zip(after)
+    });
+    let ((before, whole), (after, _)) = seating.unwrap();
+    if let Some(unseen) = whole.unseen.iter().find(|unseen| unseen.what == "trace") {
+        assert!(before.iter().all(|thread| !thread.is_traced));
+        return eprintln!("skipped: {}", unseen.why);
+    }
+    let on = |thread: &Thread| thread.ran_on.iter().map(|on| on.cpu).collect::<Vec<_>>();
+    assert!(before.iter().chain(&after).all(|thread| thread.is_traced));
+    assert_eq!(before.each_ref().map(on), [[first], [first]]);
+    assert_eq!(on(&after[0]), [first]);
+    assert!(on(&after[1]).contains(&last), "{after:?}");
+    let shares: f64 = after[1].ran_on.iter().map(|on| on.percent).sum();
+    assert!((shares - 100.0).abs() < 1e-6, "{after:?}");
+}
+
 #[test]
 fn processes_that_end_midway_are_left_out() {
     let child = Living(Command::new("sleep").arg("600").spawn().unwrap());

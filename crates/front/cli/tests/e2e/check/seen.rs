@@ -68,6 +68,42 @@ fn a_proc_that_hides_other_users() {
 }
 
 #[test]
+fn the_scheduler_says_where_threads_ran() {
+    let place = Place::new();
+    let Some(program) = threads(2, "spin") else { return };
+    let seat = two_cpus()[0];
+    bind_all(program.pid(), &[seat]);
+    let pid = program.pid().to_string();
+    let traced = || Checked::of(place.run(&["check", "--json", "--trace", "--seconds", "0.2", "--pid", &pid]));
+    let threads = |checked: &Checked| checked.document["threads"].as_array().unwrap().clone();
+    let has_run = |checked: &Checked| {
+        threads(checked).iter().filter(|thread| !thread["ran_on"].as_array().unwrap().is_empty()).count() >= 2
+    };
+    let checked = super::until(traced, has_run);
+    if let Some(unseen) = checked.document["unseen"].as_array().unwrap().iter().find(|one| one["what"] == "trace") {
+        return eprintln!("skipped: {unseen}");
+    }
+    for thread in threads(&checked) {
+        let on: Vec<_> = thread["ran_on"].as_array().unwrap().iter().map(|on| on["cpu"].clone()).collect();
+        assert!(thread["is_traced"] == true && on.iter().all(|cpu| *cpu == seat), "{thread}");
+    }
+    let table = place.run(&["check", "--trace", "--seconds", "0.2", "--pid", &pid]);
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.lines().any(|line| line.ends_with(&format!("CPU {seat} 100.0 %"))), "{table}");
+}
+
+#[test]
+fn the_scheduler_does_not_tell_everybody() {
+    let place = Place::new();
+    let Some(program) = threads(1, "sleep").filter(|_| may_run(&place)) else { return };
+    let pid = program.pid().to_string();
+    let checked = Checked::of(as_nobody(&place, &["--trace", "--pid", &pid]).output().unwrap());
+    let unseen = checked.document["unseen"].as_array().unwrap();
+    assert!(unseen.iter().any(|one| one["what"] == "trace"), "{unseen:?}");
+    assert!(checked.document["threads"].as_array().unwrap().iter().all(|thread| thread["is_traced"] == false));
+}
+
+#[test]
 fn a_program_that_ends_meanwhile() {
     let mut child = Command::new("sleep").arg("0.4").spawn().unwrap();
     let pid = child.id().to_string();

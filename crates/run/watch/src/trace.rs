@@ -1,0 +1,275 @@
+//! Where threads ran, as the kernel's scheduler counts it: a program of eBPF at each of its switches adds the time that
+//! a thread had on a CPU. Looks now and then find a thread that moves for a millisecond only by chance.
+
+use crate::files::Files;
+use crate::seating::{RanOn, Thread};
+use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Register, Width};
+use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Map, Program};
+use seatmap_os::{Root, Tid, boot, visibility};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+
+/// Entries of the tables: processes, threads that run at one time, and pairs of a thread and a CPU.
+const PROCESSES: u32 = 8_192;
+const RUNNING: u32 = 16_384;
+const PAIRS: u32 = 65_536;
+
+/// The flag of an update that sets a key whether it is there or not.
+const ANY: i32 = 0;
+
+const R0: Register = Register(0);
+const R1: Register = Register(1);
+const R2: Register = Register(2);
+const R3: Register = Register(3);
+const R4: Register = Register(4);
+const R6: Register = Register(6);
+const R7: Register = Register(7);
+const R8: Register = Register(8);
+const R9: Register = Register(9);
+const STACK: Register = Register(10);
+
+/// Why the scheduler does not count.
+#[derive(Debug, thiserror::Error)]
+enum TraceError {
+    /// The files are not those of this computer.
+    #[error("the scheduler of another computer cannot be asked")]
+    Elsewhere,
+    /// The kernel has other numbers for the threads than this process sees.
+    #[error("in a container, threads have other numbers than in the kernel")]
+    Container,
+    /// The kernel's types cannot be read.
+    #[error(transparent)]
+    Types(#[from] BtfError),
+    /// It makes no tables.
+    #[error("the kernel makes no tables for eBPF ({0}); run as root, or with CAP_BPF and CAP_PERFMON")]
+    Tables(#[from] io::Error),
+    /// It refuses the program.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// A count by the scheduler, or the reason why there is none.
+#[derive(Debug)]
+pub(crate) struct Trace(Result<Counting, String>);
+
+/// A count that goes on until this is dropped.
+#[derive(Debug)]
+struct Counting {
+    tables: Tables,
+    _program: Attached,
+    followed: BTreeSet<Tid>,
+    /// The time of each thread on each CPU up to the last seating.
+    before: HashMap<Tid, Times>,
+    /// When that was, on the kernel's clock.
+    before_ns: u64,
+}
+
+/// Nanoseconds by CPU.
+type Times = BTreeMap<u32, u64>;
+
+/// The tables that the program and this process share.
+#[derive(Debug)]
+struct Tables {
+    /// The processes, each with the time since when it is followed.
+    processes: Map,
+    /// The threads that run, each with the time when it began to, and its CPU.
+    running: Map,
+    /// The nanoseconds of each thread on each CPU, up to its last switch.
+    times: Map,
+    /// How often a table was full.
+    lost: Map,
+}
+
+impl Trace {
+    /// Lets the scheduler count the threads of these processes. Where it may not, that is told with each seating.
+    pub fn begin(root: &Root, pids: &BTreeSet<Tid>) -> Self {
+        Trace(Counting::begin(root, pids).map_err(|error| error.to_string()))
+    }
+
+    /// Writes into the threads where they ran since the call before. A process that is not counted yet is from now on.
+    pub fn tell(&mut self, threads: &mut [Thread], files: &mut Files) {
+        let told = match &mut self.0 {
+            Ok(counting) => counting.tell(threads).map_err(|error| format!("the scheduler's count: {error}")),
+            Err(why) => Err(why.clone()),
+        };
+        if let Err(why) = told {
+            files.note("trace", None, format!("{why}; the CPUs are those that short looks found"));
+        }
+    }
+}
+
+impl Counting {
+    fn begin(root: &Root, pids: &BTreeSet<Tid>) -> Result<Self, TraceError> {
+        if !root.is_this_computer() {
+            return Err(TraceError::Elsewhere);
+        }
+        if visibility::is_in_container(root) {
+            return Err(TraceError::Container);
+        }
+        let tables = Tables {
+            processes: Map::hash("processes", 4, 8, PROCESSES)?,
+            running: Map::hash("running", 4, 16, RUNNING)?,
+            times: Map::hash("times", 8, 8, PAIRS)?,
+            lost: Map::counters("lost", 1)?,
+        };
+        let btf = Btf::of_kernel()?;
+        let fields = [btf.field("task_struct", "pid")?, btf.field("task_struct", "tgid")?];
+        let place = btf.tracepoint("sched_switch")?;
+        let program = Program::load("seatmap_switch", place, &switch(&tables, fields))?.attach()?;
+        let (followed, before, before_ns) = (BTreeSet::new(), HashMap::new(), boot::awake_nanoseconds());
+        let mut counting = Counting { tables, _program: program, followed, before, before_ns };
+        counting.follow(pids)?;
+        Ok(counting)
+    }
+
+    /// Counts the threads of these processes, and no others.
+    fn follow(&mut self, pids: &BTreeSet<Tid>) -> io::Result<()> {
+        for gone in self.followed.difference(pids) {
+            // The kernel's answer for one that is not there is of no interest.
+            let _ = self.tables.processes.remove(&gone.to_ne_bytes());
+        }
+        for new in pids.difference(&self.followed) {
+            self.tables.processes.set(&new.to_ne_bytes(), &boot::awake_nanoseconds().to_ne_bytes())?;
+        }
+        self.followed.clone_from(pids);
+        Ok(())
+    }
+
+    fn tell(&mut self, threads: &mut [Thread]) -> io::Result<()> {
+        if self.tables.lost.counts()?.iter().any(|lost| *lost > 0) {
+            return Err(io::Error::other("more threads ran than its tables hold"));
+        }
+        let (now, now_ns) = self.times()?;
+        let passed_ns = now_ns.saturating_sub(self.before_ns);
+        for thread in threads.iter_mut().filter(|thread| self.followed.contains(&thread.pid)) {
+            let times = since(self.before.get(&thread.tid), now.get(&thread.tid), passed_ns);
+            thread.is_traced = true;
+            thread.ran_on = match (now.contains_key(&thread.tid), thread.cpu) {
+                // It has run since before the count, and no switch has come: it is where it was.
+                (false, Some(cpu)) if thread.run_percent > 0.0 => vec![RanOn { cpu, percent: 100.0 }],
+                _ => shares(&times),
+            };
+        }
+        (self.before, self.before_ns) = (now, now_ns);
+        self.follow(&threads.iter().map(|thread| thread.pid).collect())
+    }
+
+    /// The time of each thread on each CPU up to now, which is told too.
+    fn times(&self) -> io::Result<(HashMap<Tid, Times>, u64)> {
+        let mut all: HashMap<Tid, Times> = HashMap::new();
+        let mut add = |tid: Tid, cpu: u32, ns: u64| *all.entry(tid).or_default().entry(cpu).or_default() += ns;
+        // What a thread that is switched between the two reads got is in both, and is taken off the next time.
+        let mut running = Vec::new();
+        self.tables.running.entries(|key, value| running.extend(Running::parse(key, value)))?;
+        let now_ns = boot::awake_nanoseconds();
+        self.tables.times.entries(|key, value| {
+            if let (Some(tid), Some(cpu), Some(ns)) = (word(key, 0), word(key, 4), double(value, 0)) {
+                add(tid as Tid, cpu, ns);
+            }
+        })?;
+        running.iter().for_each(|run| add(run.tid, run.cpu, now_ns.saturating_sub(run.since_ns)));
+        Ok((all, now_ns))
+    }
+}
+
+/// A thread that runs.
+struct Running {
+    tid: Tid,
+    since_ns: u64,
+    cpu: u32,
+}
+
+impl Running {
+    fn parse(key: &[u8], value: &[u8]) -> Option<Self> {
+        Some(Running { tid: word(key, 0)? as Tid, since_ns: double(value, 0)?, cpu: double(value, 8)? as u32 })
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn double(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+/// The time on each CPU between two counts. A thread whose first switch came late had its time before the window, too,
+/// so that no CPU gets more than the window.
+fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
+    let earlier = |cpu: &u32| before.and_then(|times| times.get(cpu)).copied().unwrap_or(0);
+    let new = |(cpu, ns): (&u32, &u64)| (*cpu, ns.saturating_sub(earlier(cpu)).min(window_ns));
+    now.into_iter().flatten().map(new).filter(|(_, ns)| *ns > 0).collect()
+}
+
+/// The CPUs with their shares, the largest first.
+fn shares(times: &Times) -> Vec<RanOn> {
+    let all: u64 = times.values().sum();
+    let share = |(cpu, ns): (&u32, &u64)| RanOn { cpu: *cpu, percent: 100.0 * *ns as f64 / all as f64 };
+    let mut shares: Vec<RanOn> = times.iter().map(share).collect();
+    shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
+    shares
+}
+
+/// `sched_switch(preempted, previous, next)`: 6 the previous thread and later its time on the CPU, 7 the next thread, 8 the
+/// CPU, 9 the time. On the stack lie the process at -4, the thread at -8, the thread and the CPU at -16, a beginning and
+/// its CPU at -32, and the time on the CPU at -40.
+fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
+    let mut code = Assembler::new();
+    code.load(Width::Double, R6, R1, 8).load(Width::Double, R7, R1, 16);
+    code.call(Helper::Clock).calculate(Operation::Move, R9, R0);
+    code.call(Helper::Cpu).calculate(Operation::Move, R8, R0);
+    leave(&mut code, tables, fields);
+    begin(code.label("next"), tables, fields);
+    code.label("end").end().label("lost").calculate_number(Operation::Move, R1, 1);
+    code.counter(R2, &tables.lost, 0).count(R2, 0, R1).end();
+    code
+}
+
+/// Adds the time of the thread that leaves the CPU. One that runs since before it was followed has no beginning.
+fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
+    code.load(Width::Word, R1, R6, tgid).store(Width::Word, STACK, -4, R1);
+    code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "next");
+    code.load(Width::Double, R3, R0, 0).load(Width::Word, R1, R6, pid).store(Width::Word, STACK, -8, R1);
+    code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R8);
+    code.calculate(Operation::Move, R6, R9).calculate(Operation::Subtract, R6, R3);
+    code.map(R1, &tables.running).stack(R2, -8).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "begun");
+    code.load(Width::Double, R1, R0, 0).calculate(Operation::Move, R6, R9).calculate(Operation::Subtract, R6, R1);
+    code.label("begun").store(Width::Double, STACK, -40, R6);
+    code.map(R1, &tables.running).stack(R2, -8).call(Helper::Delete);
+    code.map(R1, &tables.times).stack(R2, -16).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "first");
+    code.count(R0, 0, R6).jump("next").label("first");
+    code.map(R1, &tables.times).stack(R2, -16).stack(R3, -40).calculate_number(Operation::Move, R4, ANY);
+    code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost");
+}
+
+/// Notes the beginning of the thread that gets the CPU.
+fn begin(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
+    code.load(Width::Word, R1, R7, tgid).store(Width::Word, STACK, -4, R1);
+    code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "end");
+    code.load(Width::Word, R1, R7, pid).store(Width::Word, STACK, -8, R1);
+    code.store(Width::Double, STACK, -32, R9).store(Width::Double, STACK, -24, R8);
+    code.map(R1, &tables.running).stack(R2, -8).stack(R3, -32).calculate_number(Operation::Move, R4, ANY);
+    code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cpu_gets_more_than_the_window() {
+        let [before, now] = [BTreeMap::from([(0, 50), (1, 10)]), BTreeMap::from([(0, 80), (1, 10), (2, 900)])];
+        let new = since(Some(&before), Some(&now), 100);
+        assert_eq!(new, BTreeMap::from([(0, 30), (2, 100)]));
+        assert_eq!(since(None, None, 100), BTreeMap::new());
+        let shares = shares(&BTreeMap::from([(0, 25), (3, 75)]));
+        assert_eq!(shares, [RanOn { cpu: 3, percent: 75.0 }, RanOn { cpu: 0, percent: 25.0 }]);
+    }
+
+    #[test]
+    fn another_computer_is_not_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = Trace::begin(&Root::new(folder.path()), &BTreeSet::new()).0.unwrap_err();
+        assert!(told.contains("another computer"), "{told}");
+    }
+}
