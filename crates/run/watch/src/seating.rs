@@ -59,7 +59,8 @@ pub struct Thread {
     /// The CPUs that it was found running on, or after running, and the share of the looks; where the scheduler counted,
     /// all that it ran on, and the share of the time.
     pub ran_on: Vec<RanOn>,
-    /// Whether the scheduler counted.
+    /// Whether the scheduler counted; older documents do not say.
+    #[serde(default)]
     pub is_traced: bool,
     /// The time on a CPU since it began.
     pub run_s: f64,

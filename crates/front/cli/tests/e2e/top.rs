@@ -5,6 +5,7 @@ use crate::common::Place;
 use crate::run::programs::{are_two, two_cpus};
 use crate::run::running::Running;
 use seatmap_os::CpuSet;
+use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -236,6 +237,55 @@ fn without_a_terminal_it_prints_one_frame() {
     assert!(first.starts_with("seatmap top: ") && first.contains("3 threads in 1 program"), "{text}");
     assert!(tids(program.pid()).iter().all(|tid| text.contains(&tid.to_string())), "{text}");
     assert!(text.contains("groups as the kernel names them"), "this place has no profile: {text}");
+}
+
+/// A recording of a program that sleeps.
+fn recording(place: &Place) -> Option<String> {
+    let program = threads(1, "sleep")?;
+    let pid = program.pid().to_string();
+    place.stdout(&["top", "-p", &pid, "--interval", "200ms", "--seconds", "1", "--record", "recording"]);
+    Some(place.read("recording"))
+}
+
+#[test]
+fn recordings_are_as_their_schema_says() {
+    let place = Place::new();
+    let Some(recording) = recording(&place) else { return };
+    let schema = include_str!("../../../../../docs/formats/seatmap-recording-1.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    assert_eq!(seatmap_schema::undescribed(&schema), Vec::<String>::new());
+    assert!(recording.lines().count() > 2, "{recording}");
+    for line in recording.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(seatmap_schema::refused(&schema, &line), Vec::<String>::new(), "{line}");
+        let mut more = line.clone();
+        more["more"] = Value::Null;
+        assert_ne!(seatmap_schema::refused(&schema, &more), Vec::<String>::new(), "the schema is closed");
+    }
+}
+
+#[test]
+fn damaged_recordings_are_refused_with_their_line() {
+    let place = Place::new();
+    let Some(recording) = recording(&place) else { return };
+    let lines: Vec<&str> = recording.lines().collect();
+    let refusal = |text: String| {
+        place.file("damaged", text);
+        place.one_line_refusal(&["show", "damaged", "--html", "page.html"])
+    };
+    let with = |line: &str| [lines[0], lines[1], line].join("\n") + "\n";
+    assert!(refusal(with("{}")).contains("damaged: line 3: not a look: missing field"), "{}", refusal(with("{}")));
+    assert!(refusal(with("\u{0}")).contains("damaged: line 3: not a look"));
+    assert!(refusal(with(&lines[1].replacen("\"at_s\":", "\"at_s\":-", 1))).contains("damaged: line 3: it is of -"));
+    assert!(refusal(format!("{}\n", lines[0])).contains("it holds no look"));
+    assert!(refusal(recording.replace("recording/1", "recording/2")).contains("seatmap-recording/2"));
+    assert!(place.one_line_refusal(&["show", "recording"]).contains("--html"));
+    assert!(!place.path("page.html").exists());
+    // One that was killed loses the look that it was writing.
+    place.file("cut", &recording[..recording.len() - 3]);
+    let shown = place.run(&["show", "cut", "--html", "page.html"]);
+    let told = String::from_utf8(shown.stderr).unwrap();
+    assert!(shown.status.success() && told.contains("cut off") && place.path("page.html").exists(), "{told}");
 }
 
 #[test]
