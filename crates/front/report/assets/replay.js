@@ -5,6 +5,7 @@
   if (!data || data.looks.length === 0) return;
   const byId = (id) => document.getElementById(id);
   const [slider, now, play, seatPanel, storyPanel] = ["time", "now", "play", "seat", "story"].map(byId);
+  const wakesPanel = byId("wakes");
   const SVG = "http:" + "//www.w3.org/2000/svg";
   const COLOURS = 6, WIDTH = 104, HEIGHT = 46, GAP = 6, STEP_MS = 400;
   const state = { at: 0, cpu: null, story: null, timer: null };
@@ -92,6 +93,19 @@
       parts.seat.setAttribute("aria-label", `CPU ${cpu}, ${parts.load.textContent}, ${story ? story.name : "no thread"}`);
     }
     if (state.cpu !== null) choose(state.cpu);
+    if (wakesPanel) showWakes(look);
+  };
+
+  // ---- who wakes whom
+
+  const showWakes = (look) => {
+    const cpus = new Map(look.ran.map(([at, cpu]) => [at, cpu]));
+    const side = (at) => {
+      const { name, tid } = data.stories[at], cpu = cpus.get(at);
+      return `${name} (thread ${tid}${cpu === undefined || cpu === null ? "" : `, CPU ${cpu}`})`;
+    };
+    const lines = look.wakes.map(([from, to, rate]) => `${side(from)} wakes ${side(to)} ${rate.toFixed(0)} times a second`);
+    wakesPanel.replaceChildren(...(lines.length ? lines : ["No thread woke another one."]).map(paragraph));
   };
   const choose = (cpu) => {
     state.cpu = cpu;

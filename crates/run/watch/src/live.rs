@@ -34,6 +34,20 @@ pub struct Frame {
     pub seating: Seating,
     /// The events of each thread in a second, in the order of the seating's threads.
     pub rates: Vec<Rates>,
+    /// Who woke whom, the most frequent first; `None` where nobody has counted that. A look does not count it: its
+    /// caller may.
+    pub wakes: Option<Vec<Wakes>>,
+}
+
+/// The wakeups of one thread by another.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wakes {
+    /// The thread that woke the other one.
+    pub from: Tid,
+    /// The thread that was woken.
+    pub to: Tid,
+    /// How often, in a second.
+    pub per_s: f64,
 }
 
 /// The events of a thread in a second.
@@ -154,7 +168,7 @@ impl Live {
             kernel: self.kernel.clone(),
             unseen: self.files.take_notes(),
         };
-        Frame { seating, rates: self.seen.values().map(|seen| seen.rates).collect() }
+        Frame { seating, rates: self.seen.values().map(|seen| seen.rates).collect(), wakes: None }
     }
 
     fn read_threads(&mut self, pids: &BTreeSet<Tid>) {

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The format's name, in the `format` key of the first line.
 pub const FORMAT: &str = "seatmap-recording/1";
 
+/// The most pairs of a waker and a woken thread that a look keeps.
+const MOST_WAKES: usize = 64;
+
 /// The first line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -49,6 +52,9 @@ pub struct Moment {
     pub ended: Vec<Tid>,
     /// The threads that ran or changed their CPU.
     pub ran: Vec<Ran>,
+    /// Who woke whom, and how often in a second, the most frequent first; left out where that was not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wakes: Option<Vec<(Tid, Tid, f64)>>,
 }
 
 /// The facts of a thread that rarely change.
@@ -134,7 +140,11 @@ impl Taker {
             self.cpus.remove(tid);
         }
         let cpus = seating.cpus.iter().map(|cpu| (cpu.cpu, cpu.busy_percent.map(tenths))).collect();
-        Moment { at_s: thousandths(seating.taken_at_s - self.began_at_s).max(0.0), cpus, known, ended, ran }
+        let at_s = thousandths(seating.taken_at_s - self.began_at_s).max(0.0);
+        let wakes = frame.wakes.as_ref().map(|wakes| {
+            wakes.iter().take(MOST_WAKES).map(|wakes| (wakes.from, wakes.to, tenths(wakes.per_s))).collect()
+        });
+        Moment { at_s, cpus, known, ended, ran, wakes }
     }
 }
 
@@ -220,6 +230,10 @@ fn check(moment: &Moment, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<()
     if let Some(share) = shares.find(|share| !(0.0..=100.0).contains(share)) {
         return Err(format!("{share} is not a share in percent"));
     }
+    let mut rates = moment.wakes.iter().flatten().map(|(_, _, per_s)| *per_s);
+    if let Some(rate) = rates.find(|rate| !(rate.is_finite() && *rate >= 0.0)) {
+        return Err(format!("{rate} is not a number of wakeups in a second"));
+    }
     match moment.ran.iter().find(|ran| !known.contains(&ran.tid)) {
         Some(ran) => Err(format!("thread {} ran, and no line says which thread that is", ran.tid)),
         None => Ok(()),
@@ -230,14 +244,15 @@ fn check(moment: &Moment, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<()
 mod tests {
     use super::*;
     use crate::judge::made::Made;
-    use crate::live::Rates;
+    use crate::live::{Rates, Wakes};
 
     fn frame(at_s: f64, made: Made) -> Frame {
         let mut seating = made.seating;
         seating.taken_at_s = at_s;
         seating.threads.iter_mut().for_each(|thread| thread.cpu = Some(1));
         let rates = vec![Rates { migrations: Some(0.25), ..Rates::default() }; seating.threads.len()];
-        Frame { seating, rates }
+        let wakes = Some(vec![Wakes { from: 7, to: 8, per_s: 12.34 }]);
+        Frame { seating, rates, wakes }
     }
 
     fn two() -> Made {
@@ -270,6 +285,7 @@ mod tests {
         assert_eq!(recording.moments.iter().map(|moment| moment.at_s).collect::<Vec<_>>(), [1.5, 3.0, 4.5, 6.0]);
         assert_eq!(recording.moments[0].ran[0].run_percent, 12.3);
         assert_eq!(recording.header.groups, Some(vec![vec![0, 1]]));
+        assert_eq!(recording.moments[0].wakes, Some(vec![(7, 8, 12.3)]));
     }
 
     #[test]
@@ -295,7 +311,8 @@ mod tests {
         assert!(refusal(&header).contains("it holds no look"));
         assert!(refusal(&format!("{header}{{}}\n")).starts_with("line 2: not a look: missing field"));
         assert!(refusal(&text.replace("\"at_s\":4.5", "\"at_s\":2.5")).starts_with("line 4: it is of 2.5 s"));
-        assert!(refusal(&text.replace("12.3", "123")).contains("line 2: 123 is not a share"));
+        assert!(refusal(&text.replacen("12.3", "123", 1)).contains("line 2: 123 is not a share"));
+        assert!(refusal(&text.replace("8,12.3", "8,-1")).contains("line 2: -1 is not a number of wakeups"));
         let nobody = text.replacen("\"tid\":7,\"pid\":7", "\"tid\":9,\"pid\":7", 1);
         assert!(refusal(&nobody).contains("thread 7 ran, and no line says"), "{}", refusal(&nobody));
     }

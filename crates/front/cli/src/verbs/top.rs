@@ -3,6 +3,7 @@
 mod pin;
 mod recorder;
 mod screen;
+mod wakes;
 
 use super::check;
 use crate::args::{ColourChoice, Top};
@@ -16,6 +17,7 @@ use seatmap_watch::live::Frame;
 use seatmap_watch::{Asked, Choice, ChoiceError, Finding, Live, judge};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
+use wakes::Wakeups;
 
 /// How often a wait looks whether it was asked to stop.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -40,6 +42,8 @@ struct Watched {
     /// The groups that a measurement found, where there was one.
     measured: Option<Vec<Vec<u32>>>,
     groups: SeatGroups,
+    /// Counts who wakes whom, while that is shown.
+    wakeups: Option<Wakeups>,
 }
 
 impl Watched {
@@ -52,14 +56,31 @@ impl Watched {
         let profile = seatmap_host::remembered::host().ok();
         let measured = profile.and_then(|profile| profile.home_model).map(|model| model.groups);
         let groups = SeatGroups::new(&topology, measured.as_deref());
-        Ok(Watched { live, topology, measured, groups })
+        let mut watched = Watched { live, topology, measured, groups, wakeups: None };
+        if typed.wakes {
+            watched.count_wakeups()?;
+        }
+        Ok(watched)
+    }
+
+    /// Counts who wakes whom from now on, among the programs that live now and all that they start.
+    fn count_wakeups(&mut self) -> Result<(), CliError> {
+        let processes = self.live.look().seating.processes;
+        self.wakeups = Some(Wakeups::begin(processes.iter().map(|process| process.pid).collect())?);
+        Ok(())
     }
 
     /// Looks, and judges by the default rules.
     fn look(&mut self) -> (Frame, Vec<Finding>) {
-        let frame = self.live.look();
+        let frame = self.frame();
         let findings = judge(&frame.seating, &self.topology, &Asked::default());
         (frame, findings)
+    }
+
+    fn frame(&mut self) -> Frame {
+        let mut frame = self.live.look();
+        frame.wakes = self.wakeups.as_mut().map(Wakeups::take);
+        frame
     }
 
     fn print_once(mut self, typed: &Top) -> Result<(), CliError> {
@@ -68,7 +89,7 @@ impl Watched {
         if frame.seating.threads.is_empty() {
             return Err(CliError::input("the program ended while it was watched"));
         }
-        let view = View::default();
+        let view = View { shows_wakes: typed.wakes, ..View::default() };
         let rows = rows(&frame, &findings, &view);
         let (frame, findings, groups) = (&frame, &findings[..], &self.groups);
         let scene = Scene { frame, findings, groups, view: &view, rows: &rows, recording: None };
@@ -86,7 +107,7 @@ impl Watched {
             // Each look has its own time, so that late ones do not add up.
             let due = typed.interval.saturating_mul(looks).saturating_sub(began.elapsed());
             wait(due.min(left), &interrupt);
-            let frame = self.live.look();
+            let frame = self.frame();
             recorder.write(&self, &frame)?;
             if frame.seating.threads.is_empty() {
                 break;

@@ -16,11 +16,11 @@ const PATIENCE: Duration = Duration::from_secs(180);
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// A pair of threads that hand over buffers until they are killed.
-struct Relay(Child, #[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>);
+pub(crate) struct Relay(Child, #[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>);
 
 impl Relay {
     /// The program; `None`, with a message, where it cannot be built, observed, or seated here.
-    fn start(place: &Place) -> Option<Self> {
+    pub(crate) fn start(place: &Place) -> Option<Self> {
         if !can_play(place) {
             return None;
         }
@@ -32,7 +32,7 @@ impl Relay {
         Some(relay)
     }
 
-    fn pid(&self) -> String {
+    pub(crate) fn pid(&self) -> String {
         self.0.id().to_string()
     }
 

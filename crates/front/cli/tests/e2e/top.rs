@@ -1,5 +1,6 @@
 //! `seatmap top`: as text, as a recording, and on a real terminal of tmux.
 
+use crate::auto::Relay;
 use crate::check::{bind_all, threads, tids};
 use crate::common::Place;
 use crate::run::programs::{are_two, two_cpus};
@@ -225,6 +226,50 @@ fn a_stopped_screen_comes_back() {
     terminal.until(|screen| screen.contains("seatmap top: "));
     terminal.keys(&["q"]);
     terminal.until(|screen| screen.contains("ready>") && !screen.contains("seatmap top: "));
+}
+
+#[test]
+fn who_wakes_whom_is_shown_and_recorded() {
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let choice = ["--pid", &relay.pid(), "--interval", "300ms", "--wakes"];
+    // On a busy computer a look may come while neither has run.
+    until(|| {
+        let text = place.stdout(&[&["top", "--once"], &choice[..]].concat());
+        let is_arc = |line: &str| line.starts_with("  a ") && line.contains("reader") && line.contains("writer");
+        text.lines().any(|line| line.starts_with("ARC WAKES/s")) && text.lines().any(is_arc)
+    });
+    let schema = include_str!("../../../../../docs/formats/seatmap-recording-1.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    until(|| {
+        place.stdout(&[&["top", "--record", "recording", "--seconds", "1"], &choice[..]].concat());
+        let lines = place.read("recording");
+        let looks: Vec<Value> = lines.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(looks.iter().all(|look| seatmap_schema::refused(&schema, look).is_empty()), "{lines}");
+        looks.iter().any(|look| look["wakes"].as_array().is_some_and(|wakes| !wakes.is_empty()))
+    });
+    place.stdout(&["show", "recording", "--html", "page.html"]);
+}
+
+#[test]
+fn a_key_turns_to_who_wakes_whom_and_back() {
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let Some(terminal) = Terminal::open(&place) else { return };
+    terminal.top(relay.pid().parse().unwrap());
+    terminal.keys(&["W"]);
+    terminal.until(|screen| screen.contains("ARC WAKES/s") && screen.contains("  a "));
+    terminal.keys(&["W"]);
+    terminal.until(|screen| screen.contains("LOAD%v") && !screen.contains("ARC"));
+    terminal.keys(&["q"]);
+    terminal.assert_restored(0);
+}
+
+fn until(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain");
+    }
 }
 
 #[test]

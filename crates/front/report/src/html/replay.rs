@@ -17,6 +17,8 @@ const STYLE: &str = include_str!("../../assets/replay.css");
 /// The most threads in the table, the busiest ones, and the most changes of CPU in the list.
 const MOST_THREADS: usize = 200;
 const MOST_MOVES: usize = 500;
+/// The most pairs of a waker and a woken thread of a look, the most frequent ones.
+const MOST_WAKES: usize = 12;
 
 /// Everything that was seen of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -49,6 +51,8 @@ struct Look {
     cpus: Vec<(u32, Option<f64>)>,
     /// Places of stories, with the CPU and the share of the time on it.
     ran: Vec<(usize, Option<u32>, f64)>,
+    /// Places of the stories of a waker and of the thread that it woke, and how often in a second.
+    wakes: Vec<(usize, usize, f64)>,
 }
 
 #[derive(Serialize)]
@@ -87,6 +91,9 @@ pub fn replay(recording: &Recording) -> String {
                 div #seats {}
                 p.hint { "Point at a seat, or go there with Tab, to see its threads. Enter shows the story of the busiest one." }
                 div #seat aria-live="polite" {}
+            }
+            @if recording.moments.iter().any(|moment| moment.wakes.is_some()) {
+                section.card.js { h2 { "Who wakes whom" span.unit { "at this look" } } div #wakes aria-live="polite" {} }
             }
             section.card { h2 { "Threads" span.unit { "by time on a CPU" } } div #story aria-live="polite" {} (threads(&stories)) }
             section.card { h2 { "Changes of CPU" } (moves(&stories)) }
@@ -130,7 +137,9 @@ fn told(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
             ran.push((at, one.cpu, one.run_percent));
         }
         living.values().for_each(|at| stories[*at].to_s = at_s);
-        looks.push(Look { at_s, cpus: moment.cpus.clone(), ran });
+        let wakes = moment.wakes.iter().flatten().take(MOST_WAKES);
+        let wakes = wakes.filter_map(|(from, to, per_s)| Some((*living.get(from)?, *living.get(to)?, *per_s)));
+        looks.push(Look { at_s, cpus: moment.cpus.clone(), ran, wakes: wakes.collect() });
         before_s = at_s;
     }
     (stories, looks)
@@ -210,7 +219,14 @@ mod tests {
             mask: mask.into(),
         };
         let ran = |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
-        let look = |at_s, known, ended, ran| Moment { at_s, cpus: vec![(0, Some(50.0)), (1, None)], known, ended, ran };
+        let look = |at_s, known, ended, ran| Moment {
+            at_s,
+            cpus: vec![(0, Some(50.0)), (1, None)],
+            known,
+            ended,
+            ran,
+            wakes: None,
+        };
         let moments = vec![
             look(
                 1.0,

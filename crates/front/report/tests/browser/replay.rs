@@ -17,12 +17,18 @@ fn recording() -> Recording {
         mask: "0-1".to_owned(),
     };
     let ran = |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
-    let look =
-        |at_s, known, ran| Moment { at_s, cpus: vec![(0, Some(75.0)), (1, Some(25.0))], known, ended: Vec::new(), ran };
+    let look = |at_s, known, ran| Moment {
+        at_s,
+        cpus: vec![(0, Some(75.0)), (1, Some(25.0))],
+        known,
+        ended: Vec::new(),
+        ran,
+        wakes: None,
+    };
     let both = vec![known(7, "<img src=x>"), known(8, "io")];
     let moments = vec![
         look(1.0, both, vec![ran(7, 0, 75.0), ran(8, 1, 25.0)]),
-        look(2.0, Vec::new(), vec![ran(7, 0, 75.0)]),
+        Moment { wakes: Some(vec![(7, 8, 1234.5)]), ..look(2.0, Vec::new(), vec![ran(7, 0, 75.0)]) },
         look(3.0, Vec::new(), vec![ran(7, 1, 25.0)]),
     ];
     Recording { header: Header::new("desk", 0.0, &Topology { pus }, None), moments, is_cut_off: false }
@@ -47,9 +53,13 @@ fn a_recording_is_replayed() {
     let at = page.middle_of("[data-cpu='0']");
     page.hover(at);
     assert!(page.text("#seat").contains("<img src=x> (thread 7 of server): 75.0 %"));
+    page.eval("{ const s = document.getElementById('time'); s.value = 1; s.dispatchEvent(new Event('input')); 1 }");
+    let wakes = page.text("#wakes");
+    assert_eq!(wakes, "<img src=x> (thread 7, CPU 0) wakes io (thread 8) 1235 times a second");
     page.eval("{ const s = document.getElementById('time'); s.value = 2; s.dispatchEvent(new Event('input')); 1 }");
     assert_eq!(page.text("#now"), "3.0 s");
     assert!(page.text("#seat").contains("no thread ran here"));
+    assert_eq!(page.text("#wakes"), "No thread woke another one.");
     let at = page.middle_of("[data-cpu='1']");
     page.click(at);
     let story = page.text("#story");

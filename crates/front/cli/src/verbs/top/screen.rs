@@ -34,6 +34,7 @@ pub fn run(watched: Watched, typed: &Top, colour: ColourChoice, record: Option<D
     let has_colour = view::colour(colour, &std::io::stdout()) != Colour::None;
     let mut terminal = ratatui::try_init().map_err(CliError::work)?;
     let view = View { interval: typed.interval, cpus: watched.groups.cpus().collect(), ..View::default() };
+    let view = View { shows_wakes: typed.wakes, ..view };
     let (frame, findings, rows) = (Frame::default(), Vec::new(), Vec::new());
     let mut screen = Screen { watched, view, frame, findings, rows, recorder, signals, has_colour };
     let shown = screen.show(&mut terminal);
@@ -130,6 +131,7 @@ impl Screen {
             Some(Wish::Quit) => return Ok(None),
             Some(Wish::Suspend) => self.suspend(terminal)?,
             Some(Wish::Record) => self.record()?,
+            Some(Wish::Wakes) => self.turn_wakes(),
             Some(Wish::Pin { tids, cpus }) => {
                 self.view.message = pin::pin(&tids, &cpus);
                 return Ok(Some(false));
@@ -156,6 +158,18 @@ impl Screen {
             },
         };
         Ok(())
+    }
+
+    /// Shows who wakes whom, or the threads again. The kernel counts only meanwhile.
+    fn turn_wakes(&mut self) {
+        if std::mem::take(&mut self.view.shows_wakes) {
+            self.watched.wakeups = None;
+            return;
+        }
+        match self.watched.count_wakeups() {
+            Ok(()) => (self.view.shows_wakes, self.frame.wakes) = (true, None),
+            Err(error) => self.view.message = error.text(),
+        }
     }
 
     /// The recording with the look that is on the screen: one that ends before the next look can be replayed too.

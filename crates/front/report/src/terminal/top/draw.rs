@@ -5,6 +5,7 @@ use super::rows::Row;
 use super::seats::SeatGroups;
 use super::table::{cut, line, titles};
 use super::view::{Prompt, View};
+use super::wakes;
 use crate::counted;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -31,7 +32,7 @@ const PLAIN_MAP: u16 = 24;
 const PROGRAMS: [Color; 6] = [Color::Cyan, Color::Green, Color::Magenta, Color::Yellow, Color::Blue, Color::LightRed];
 
 /// The keys in the last line.
-const KEYS: &str = "F1 help F3 search F4 filter F5 tree F6 sort a pin p freeze R record q quit";
+const KEYS: &str = "F1 help F3 search F4 filter F5 tree F6 sort W wakes a pin p freeze R rec q quit";
 
 /// The help, a key a line.
 const HELP: [&str; 18] = [
@@ -44,6 +45,7 @@ const HELP: [&str; 18] = [
     "F       follow the selected thread when the order changes",
     "a       pin the selected or tagged threads: type CPUs such as 0-3,8, then y",
     "p Z     freeze          s  seconds between two looks",
+    "W       who wakes whom, with arcs on the map (needs root); W again: the threads",
     "R       record to a file; R again ends it     q F10  quit",
     "",
     "The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings stand side by side.",
@@ -52,7 +54,6 @@ const HELP: [&str; 18] = [
     "MIG/s: changes of CPU, read for the 64 busiest threads.",
     "!: a rule of 'seatmap check' is broken, i: a remark; the sentence stands at the bottom.",
     "Memory, devices and interrupts are not read here: 'seatmap check --pid PID' holds a program against all rules.",
-    "Which thread wakes which is not shown: that needs the kernel's trace, which this screen does not read.",
 ];
 
 /// Everything that the screen shows.
@@ -95,7 +96,11 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
         HELP.iter().zip(below_map..).for_each(|(text, y)| canvas.put(0, y, text, Style::new()));
         return;
     }
-    table(scene, below_map, table_lines(scene.groups, area), &mut canvas);
+    let lines = table_lines(scene.groups, area);
+    match scene.view.shows_wakes {
+        true => wakes_table(scene, below_map, lines, &mut canvas),
+        false => table(scene, below_map, lines, &mut canvas),
+    }
     foot(scene, &mut canvas);
 }
 
@@ -103,22 +108,28 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
 #[must_use]
 pub fn plain(scene: &Scene, width: u16) -> String {
     let map = lay_out(scene.groups, width, PLAIN_MAP);
-    let shown = scene.rows.len().min(PLAIN_ROWS);
+    let wakes = scene.view.shows_wakes.then(|| wakes::lines(scene.frame).len());
+    let all = wakes.unwrap_or(scene.rows.len());
+    let shown = all.min(PLAIN_ROWS);
     let area = Rect::new(0, 0, width, ABOVE + map.height + 1 + shown as u16);
     let mut buffer = Buffer::empty(area);
     let mut canvas = Canvas { buffer: &mut buffer, area };
     heading(scene, map.left_out, &mut canvas);
     seats(scene, &map, &mut canvas);
     let view = View { first: 0, ..scene.view.clone() };
-    table(&Scene { view: &view, ..*scene }, ABOVE + map.height, shown, &mut canvas);
+    match wakes {
+        Some(_) => wakes_table(scene, ABOVE + map.height, shown, &mut canvas),
+        None => table(&Scene { view: &view, ..*scene }, ABOVE + map.height, shown, &mut canvas),
+    }
     let mut text = String::new();
     for y in 0..area.height {
         let line: String = (0..area.width).map(|x| buffer[(x, y)].symbol()).collect();
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    if scene.rows.len() > shown {
-        text.push_str(&format!("... and {}\n", counted(scene.rows.len() - shown, "more thread")));
+    if all > shown {
+        let what = if wakes.is_some() { "more pair" } else { "more thread" };
+        text.push_str(&format!("... and {}\n", counted(all - shown, what)));
     }
     for finding in scene.findings.iter().take(PLAIN_FINDINGS) {
         let mark = if finding.is_wrong() { '!' } else { 'i' };
@@ -197,6 +208,7 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     let programs: HashMap<i32, &str> =
         seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
     let loads: HashMap<u32, f64> = seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
+    let arcs = if scene.view.shows_wakes { wakes::arcs(scene.frame) } else { HashMap::new() };
     for (place, title) in &map.titles {
         canvas.put(place.x, ABOVE + place.y, &cut(title, place.width.into()), Style::new().add_modifier(Modifier::DIM));
     }
@@ -208,6 +220,7 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
             label: format!("{cpu}{}", if scene.groups.efficient.contains(cpu) { "e" } else { "" }),
             load: loads.get(cpu).copied(),
             name: thread.map(|thread| visible(&thread.name).to_string()).unwrap_or_default(),
+            arcs: arcs.get(cpu).cloned().unwrap_or_default(),
         };
         for (text, down) in seat.lines(map.size, place.width.into()).iter().zip(0..) {
             canvas.put(place.x, ABOVE + place.y + down, text, style);
@@ -220,20 +233,30 @@ struct Seat {
     label: String,
     load: Option<f64>,
     name: String,
+    arcs: String,
 }
 
 impl Seat {
     fn lines(&self, size: Size, width: usize) -> Vec<String> {
-        let Seat { label, load, name } = self;
+        let Seat { label, load, .. } = self;
         let share = load.map_or_else(|| "  - ".to_owned(), |load| format!("{load:>3.0}%"));
         match size {
             Size::Box => {
                 let first = format!("{label:>4} {} {share}", bar(*load, width.saturating_sub(10)));
-                vec![first, format!("{:>4} {}", "", cut(name, width.saturating_sub(5)))]
+                vec![first, format!("{:>4} {}", "", self.name(width.saturating_sub(5)))]
             }
-            Size::Line => vec![format!("{label:>4} {} {share} {}", bar(*load, 6), cut(name, width.saturating_sub(17)))],
+            Size::Line => vec![format!("{label:>4} {} {share} {}", bar(*load, 6), self.name(width.saturating_sub(17)))],
             Size::Block => vec![format!("{label:>4}{}", block(*load))],
             Size::Cell | Size::BareCell => vec![block(*load).to_string()],
+        }
+    }
+
+    /// The thread's name with the arcs that end here, of which the name gives way first.
+    fn name(&self, width: usize) -> String {
+        let room = width.saturating_sub(self.arcs.chars().count() + 1);
+        match self.arcs.is_empty() {
+            true => cut(&self.name, width),
+            false => cut(format!("{} {}", cut(&self.name, room), self.arcs).trim_start(), width),
         }
     }
 }
@@ -273,6 +296,15 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
             style = style.add_modifier(Modifier::REVERSED);
         }
         canvas.put(0, y, &text, style);
+    }
+}
+
+/// Who wakes whom.
+fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
+    let width = usize::from(canvas.area.width);
+    canvas.put(0, y, &format!("{:<width$}", wakes::titles()), Style::new().add_modifier(Modifier::REVERSED));
+    for (line, y) in wakes::lines(scene.frame).iter().take(lines).zip(y + 1..) {
+        canvas.put(0, y, line, Style::new());
     }
 }
 
@@ -340,6 +372,12 @@ mod tests {
     }
 
     #[test]
+    fn who_wakes_whom_in_a_small_terminal() {
+        let view = View { shows_wakes: true, ..View::default() };
+        insta::assert_snapshot!(screen(&topology(), view, 80, 24).backend());
+    }
+
+    #[test]
     fn a_large_terminal_with_a_tree() {
         let view = View { is_tree: true, ..View::default() };
         insta::assert_snapshot!(screen(&topology(), view, 200, 50).backend());
@@ -362,7 +400,7 @@ mod tests {
     #[test]
     fn help_fits_and_no_screen_is_too_small() {
         let view = View { shows_help: true, ..View::default() };
-        assert!(screen(&topology(), view.clone(), 120, 30).backend().to_string().contains("Which thread wakes which"));
+        assert!(screen(&topology(), view.clone(), 120, 30).backend().to_string().contains("who wakes whom"));
         for (width, height) in [(1, 1), (5, 3), (20, 6), (79, 10), (300, 2)] {
             screen(&topology(), view.clone(), width, height);
             screen(&topology(), View::default(), width, height);

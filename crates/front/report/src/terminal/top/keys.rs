@@ -15,6 +15,8 @@ pub enum Wish {
     Suspend,
     /// Begin or end a recording.
     Record,
+    /// Count who wakes whom, or end that.
+    Wakes,
     /// Bind threads to CPUs.
     Pin {
         /// The threads.
@@ -46,6 +48,7 @@ fn command(view: View, key: KeyCode, rows: &[Row]) -> (View, Option<Wish>) {
     let wish = match key {
         KeyCode::Char('q') | KeyCode::F(10) => Some(Wish::Quit),
         KeyCode::Char('R') => Some(Wish::Record),
+        KeyCode::Char('W') => Some(Wish::Wakes),
         _ => None,
     };
     let view = match key {
@@ -280,6 +283,7 @@ mod tests {
         assert!(after(&text("?")).0.shows_help && !after(&text("?q")).0.shows_help);
         let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(press(after(&text("a1")).0, key, &[]).1, Some(Wish::Quit));
+        assert_eq!(after(&text("W")).1, Some(Wish::Wakes));
         assert_eq!((after(&text("q")).1, after(&text("p")).0.is_frozen), (Some(Wish::Quit), true));
     }
 

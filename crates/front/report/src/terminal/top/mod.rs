@@ -10,6 +10,7 @@ mod rows;
 mod seats;
 mod table;
 mod view;
+mod wakes;
 
 #[cfg(test)]
 mod samples;

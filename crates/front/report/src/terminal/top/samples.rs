@@ -2,7 +2,7 @@
 
 use seatmap_machine::Topology;
 use seatmap_watch::judge::made::Made;
-use seatmap_watch::live::{Frame, Rates};
+use seatmap_watch::live::{Frame, Rates, Wakes};
 use seatmap_watch::{Asked, Finding, judge};
 
 /// Four CPUs; two workers of one process share a CPU, and a sleeper stands apart.
@@ -22,7 +22,9 @@ pub(crate) fn frame() -> Frame {
     let rates =
         |at: usize| Rates { switches: 10.0 * at as f64, wakeups: 4.0 * at as f64, migrations: Some(0.5 * at as f64) };
     let rates = (0..seating.threads.len()).map(rates).collect();
-    Frame { seating, rates }
+    let wakes = [(71, 72, 12_345.6), (72, 71, 1200.0), (70, 90, 3.25)];
+    let wakes = wakes.map(|(from, to, per_s)| Wakes { from, to, per_s }).to_vec();
+    Frame { seating, rates, wakes: Some(wakes) }
 }
 
 pub(crate) fn topology() -> Topology {

@@ -96,7 +96,7 @@ pub(crate) fn line(row: &Row, findings: &[Finding], view: &View, width: usize) -
 }
 
 /// A number of events in a second, in five characters.
-fn rate(rate: Option<f64>) -> String {
+pub(crate) fn rate(rate: Option<f64>) -> String {
     match rate {
         None => "-".to_owned(),
         Some(rate) if rate < 9.95 => format!("{rate:.1}"),

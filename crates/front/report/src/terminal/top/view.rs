@@ -103,6 +103,8 @@ pub struct View {
     pub lines: usize,
     /// Whether looks are suspended.
     pub is_frozen: bool,
+    /// Whether the table shows who wakes whom.
+    pub shows_wakes: bool,
     /// Whether the help covers the table.
     pub shows_help: bool,
     /// The question that waits for an answer.
@@ -130,6 +132,7 @@ impl Default for View {
             first: 0,
             lines: 10,
             is_frozen: false,
+            shows_wakes: false,
             shows_help: false,
             prompt: None,
             message: String::new(),

@@ -1,0 +1,42 @@
+//! Who wakes whom, as the kernel counts it while that is shown.
+
+use crate::error::CliError;
+use crate::verbs::observe;
+use seatmap_observe::{Means, Method, Session, Subject};
+use seatmap_os::Tid;
+use seatmap_watch::live::Wakes;
+use std::collections::BTreeMap;
+
+/// A count that goes on until this is dropped. Nothing stays in the kernel then.
+pub struct Wakeups(Session);
+
+impl Wakeups {
+    /// Counts for these processes, and for those that they start.
+    pub fn begin(pids: Vec<Tid>) -> Result<Self, CliError> {
+        let living = pids.into_iter().filter(|pid| seatmap_os::task::lives(*pid)).collect();
+        let session = Session::begin(Some(Method::Wakeups), Means::Ebpf, &Subject::Processes(living));
+        session.map(Wakeups).map_err(observe::failed)
+    }
+
+    /// The wakeups since the call before, the most frequent first. Where the kernel refuses a look there are none.
+    pub fn take(&mut self) -> Vec<Wakes> {
+        let session = &mut self.0;
+        if session.watch(Some(session.elapsed()), &|| false).is_err() {
+            return Vec::new();
+        }
+        let seen = session.seen();
+        session.forget();
+        let mut counts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+        for edge in seen.windows.iter().flat_map(|window| &window.edges) {
+            *counts.entry((edge.from, edge.to)).or_default() += edge.messages;
+        }
+        let seconds = seen.seconds().max(1e-3);
+        let wakes = |((from, to), count): ((usize, usize), f64)| {
+            let (from, to) = (seen.tasks.get(from)?.tid, seen.tasks.get(to)?.tid);
+            Some(Wakes { from, to, per_s: count / seconds })
+        };
+        let mut all: Vec<Wakes> = counts.into_iter().filter_map(wakes).collect();
+        all.sort_by(|a, b| b.per_s.total_cmp(&a.per_s).then((a.from, a.to).cmp(&(b.from, b.to))));
+        all
+    }
+}

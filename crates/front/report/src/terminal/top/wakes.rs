@@ -1,0 +1,90 @@
+//! Who wakes whom: the lines of its table, and the arcs between the seats.
+//!
+//! An arc is a letter. It stands with an arrow on the seat of the thread that wakes (`a>`) and of the one that is woken
+//! (`>a`), or with a ring (`ao`) where both share a seat. Lines between boxes of text would cross each other.
+
+use super::table::{cut, rate};
+use seatmap_document::visible;
+use seatmap_os::Tid;
+use seatmap_watch::Thread;
+use seatmap_watch::live::Frame;
+use std::collections::HashMap;
+
+/// The letters of the arcs, for the most frequent wakeups.
+const LETTERS: [char; 9] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+
+/// The titles of the table.
+pub(crate) fn titles() -> String {
+    let [waker, woken] = ["WAKER", "WOKEN"].map(|name| format!("{:>7} {name:<15} {:>3}", "TID", "CPU"));
+    format!("ARC {:>7} {waker}     -> {woken}", "WAKES/s")
+}
+
+/// The lines of the table, the most frequent wakeups first; a sentence where there are none.
+pub(crate) fn lines(frame: &Frame) -> Vec<String> {
+    let Some(wakes) = &frame.wakes else { return vec!["The next look counts who wakes whom.".to_owned()] };
+    if wakes.is_empty() {
+        return vec!["No thread has woken another one. Threads that spin wake nobody.".to_owned()];
+    }
+    let threads = threads(frame);
+    let side = |tid: Tid| {
+        let thread = threads.get(&tid);
+        let name = thread.map_or_else(|| "(ended)".to_owned(), |thread| visible(&thread.name).to_string());
+        let cpu = thread.and_then(|thread| thread.cpu).map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
+        format!("{tid:>7} {:<15} {cpu:>3}", cut(&name, 15))
+    };
+    let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
+    let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {
+        let letter = letter.unwrap_or(' ');
+        format!("{letter:>3} {:>7} {}     -> {}", rate(Some(wakes.per_s)), side(wakes.from), side(wakes.to))
+    };
+    wakes.iter().zip(letters).map(line).collect()
+}
+
+/// The ends of arcs on each CPU.
+pub(crate) fn arcs(frame: &Frame) -> HashMap<u32, String> {
+    let threads = threads(frame);
+    let mut arcs: HashMap<u32, String> = HashMap::new();
+    for (wakes, letter) in frame.wakes.iter().flatten().zip(LETTERS) {
+        let cpu = |tid: Tid| threads.get(&tid).and_then(|thread| thread.cpu);
+        let Some((from, to)) = cpu(wakes.from).zip(cpu(wakes.to)) else { continue };
+        let ends = if from == to {
+            vec![(from, format!("{letter}o"))]
+        } else {
+            vec![(from, format!("{letter}>")), (to, format!(">{letter}"))]
+        };
+        for (cpu, end) in ends {
+            let arcs = arcs.entry(cpu).or_default();
+            arcs.push_str(if arcs.is_empty() { "" } else { " " });
+            arcs.push_str(&end);
+        }
+    }
+    arcs
+}
+
+fn threads(frame: &Frame) -> HashMap<Tid, &Thread> {
+    frame.seating.threads.iter().map(|thread| (thread.tid, thread)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::top::samples::frame;
+
+    #[test]
+    fn arcs_have_two_ends_or_stay_on_their_seat() {
+        let arcs = arcs(&frame());
+        assert_eq!(arcs.get(&1).map(String::as_str), Some("ao bo"), "both workers sit there");
+        assert_eq!((arcs.get(&0).map(String::as_str), arcs.get(&2).map(String::as_str)), (Some("c>"), Some(">c")));
+    }
+
+    #[test]
+    fn no_wakeups_are_told_in_words() {
+        let nobody = Frame { wakes: Some(Vec::new()), ..frame() };
+        assert!(lines(&nobody)[0].contains("spin wake nobody"));
+        assert!(lines(&Frame { wakes: None, ..frame() })[0].contains("next look"));
+        let mut gone = frame();
+        gone.seating.threads.retain(|thread| thread.tid != 72);
+        assert!(lines(&gone)[0].contains("72 (ended)"), "{}", lines(&gone)[0]);
+        assert!(!arcs(&gone).contains_key(&1));
+    }
+}
