@@ -5,7 +5,7 @@
 #   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
-#   make figures the figures of real programs: bench's floor, observe's overhead, gains by seats (an hour)
+#   make figures the figures of real programs: bench's floor, the cost of observe, auto and watch, gains (an hour)
 #   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
 #   make studies the published experiments again, into docs/studies
 #   make docs    the guide and the API, under target/doc and target/guide
@@ -81,6 +81,8 @@ figures: build
 	bench/quiet/run --seatmap $(SEATMAP)
 	bench/observe/run $(SEATMAP)
 	bench/gains/run --seatmap $(SEATMAP)
+	bench/auto/run --seatmap $(SEATMAP)
+	bench/watch/run --seatmap $(SEATMAP)
 
 programs: build
 	bench/programs/run --seatmap $(SEATMAP) --keep bench/runs/$$(date +%F)-programs
