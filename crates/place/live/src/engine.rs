@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 /// The order of a group of periods: whether each is with seats.
 const GROUP: [bool; 4] = [false, true, true, false];
 
-/// A candidate is left early if, after so many pairs, the (upper) median of its ratios is below this share. What it
-/// costs a program to try seats is mostly the time with bad ones, and to leave claims nothing.
+/// A candidate is left early if, after so many pairs, the (upper) median of its ratios is below this share. A
+/// trial costs a program mostly the time with bad seats, and to leave them claims nothing.
 const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
 /// The longest time between two attempts, and between two checks of seats that are kept.

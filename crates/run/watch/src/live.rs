@@ -34,8 +34,8 @@ pub struct Frame {
     pub seating: Seating,
     /// The events of each thread in a second, in the order of the seating's threads.
     pub rates: Vec<Rates>,
-    /// Who woke whom, the most frequent first; `None` where nobody has counted that. A look does not count it: its
-    /// caller may.
+    /// Wakeups of threads by each other, the most frequent first; `None` where nobody has counted them. A look does not
+    /// count them: its caller may.
     pub wakes: Option<Vec<Wakes>>,
 }
 

@@ -52,7 +52,8 @@ pub struct Moment {
     pub ended: Vec<Tid>,
     /// The threads that ran or changed their CPU.
     pub ran: Vec<Ran>,
-    /// Who woke whom, and how often in a second, the most frequent first; left out where that was not counted.
+    /// The waker, the woken thread, and how often in a second, the most frequent first; left out where that was not
+    /// counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wakes: Option<Vec<(Tid, Tid, f64)>>,
 }

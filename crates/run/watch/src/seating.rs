@@ -56,8 +56,8 @@ pub struct Thread {
     pub real_time_priority: u32,
     /// The CPU of the last look.
     pub cpu: Option<u32>,
-    /// The CPUs that it was found running on, or after running, and the share of the looks; where the scheduler counted,
-    /// all that it ran on, and the share of the time.
+    /// The CPUs that it was found running on, or after running, and the share of the looks; where the scheduler
+    /// counted, all that it ran on, and the share of the time.
     pub ran_on: Vec<RanOn>,
     /// Whether the scheduler counted; older documents do not say.
     #[serde(default)]

@@ -158,7 +158,7 @@ impl Counting {
     fn times(&self) -> io::Result<(HashMap<Tid, Times>, u64)> {
         let mut all: HashMap<Tid, Times> = HashMap::new();
         let mut add = |tid: Tid, cpu: u32, ns: u64| *all.entry(tid).or_default().entry(cpu).or_default() += ns;
-        // What a thread that is switched between the two reads got is in both, and is taken off the next time.
+        // The time of a thread that is switched between the two reads is in both, and is taken off the next time.
         let mut running = Vec::new();
         self.tables.running.entries(|key, value| running.extend(Running::parse(key, value)))?;
         let now_ns = boot::awake_nanoseconds();
@@ -210,9 +210,9 @@ fn shares(times: &Times) -> Vec<RanOn> {
     shares
 }
 
-/// `sched_switch(preempted, previous, next)`: 6 the previous thread and later its time on the CPU, 7 the next thread, 8 the
-/// CPU, 9 the time. On the stack lie the process at -4, the thread at -8, the thread and the CPU at -16, a beginning and
-/// its CPU at -32, and the time on the CPU at -40.
+/// `sched_switch(preempted, previous, next)`: 6 the previous thread and later its time on the CPU, 7 the next thread,
+/// 8 the CPU, 9 the time. On the stack lie the process at -4, the thread at -8, the thread and the CPU at -16, a
+/// beginning and its CPU at -32, and the time on the CPU at -40.
 fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 8).load(Width::Double, R7, R1, 16);

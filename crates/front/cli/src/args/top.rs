@@ -20,7 +20,8 @@ pub struct Top {
     /// The time between two looks: 500ms, 2s; a number alone is seconds.
     #[arg(long, value_name = "TIME", default_value = "1.5", value_parser = pause)]
     pub interval: Duration,
-    /// Begin with the view of who wakes whom (the key W), and record it too. Needs root, or CAP_BPF and CAP_PERFMON.
+    /// Begin with the view of wakeups (the key W: who wakes whom), and record them too. Needs root, or CAP_BPF and
+    /// CAP_PERFMON.
     #[arg(long)]
     pub wakes: bool,
     /// Print one frame as text and end. A stdout that is not a terminal has the same effect.

@@ -93,7 +93,7 @@ pub fn replay(recording: &Recording) -> String {
                 div #seat aria-live="polite" {}
             }
             @if recording.moments.iter().any(|moment| moment.wakes.is_some()) {
-                section.card.js { h2 { "Who wakes whom" span.unit { "at this look" } } div #wakes aria-live="polite" {} }
+                section.card.js { h2 { "Wakeups" span.unit { "who wakes whom at this look" } } div #wakes aria-live="polite" {} }
             }
             section.card { h2 { "Threads" span.unit { "by time on a CPU" } } div #story aria-live="polite" {} (threads(&stories)) }
             section.card { h2 { "Changes of CPU" } (moves(&stories)) }

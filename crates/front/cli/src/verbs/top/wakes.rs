@@ -1,4 +1,4 @@
-//! Who wakes whom, as the kernel counts it while that is shown.
+//! Wakeups of threads by each other, as the kernel counts them while they are shown.
 
 use crate::error::CliError;
 use crate::verbs::observe;

@@ -299,7 +299,7 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     }
 }
 
-/// Who wakes whom.
+/// The pairs of threads that wake each other.
 fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     let width = usize::from(canvas.area.width);
     canvas.put(0, y, &format!("{:<width$}", wakes::titles()), Style::new().add_modifier(Modifier::REVERSED));

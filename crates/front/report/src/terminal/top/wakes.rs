@@ -1,4 +1,4 @@
-//! Who wakes whom: the lines of its table, and the arcs between the seats.
+//! Wakeups of threads by each other: the lines of their table, and the arcs between the seats.
 //!
 //! An arc is a letter. It stands with an arrow on the seat of the thread that wakes (`a>`) and of the one that is woken
 //! (`>a`), or with a ring (`ao`) where both share a seat. Lines between boxes of text would cross each other.
