@@ -101,8 +101,8 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
         let of_living = ["watched_s", "mask"].into_iter().find_map(|key| part["dependentRequired"].get(key));
         let mut others: Vec<String> = of_living.map(names).unwrap_or_default();
         others.retain(|key| !required.contains(key));
-        // ProgramMemory came later than the format, and only a check has findings.
-        others.extend(["machine", "noise", "memory", "findings", "verdict"].map(str::to_owned));
+        // ProgramMemory and the scheduler's count came later than the format, and only a check has findings.
+        others.extend(["machine", "noise", "memory", "is_traced", "findings", "verdict"].map(str::to_owned));
         let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(key));
         let listed: Vec<String> = listed.cloned().collect();
         assert_eq!(listed, required, "{object}");
