@@ -79,7 +79,7 @@ impl Watched {
 
     fn frame(&mut self) -> Frame {
         let mut frame = self.live.look();
-        frame.wakes = self.wakeups.as_mut().map(Wakeups::take);
+        frame.wakes = self.wakeups.as_mut().and_then(Wakeups::take);
         frame
     }
 

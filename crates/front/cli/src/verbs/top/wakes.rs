@@ -18,12 +18,10 @@ impl Wakeups {
         session.map(Wakeups).map_err(observe::failed)
     }
 
-    /// The wakeups since the call before, the most frequent first. Where the kernel refuses a look there are none.
-    pub fn take(&mut self) -> Vec<Wakes> {
+    /// The wakeups since the call before, the most frequent first; `None` where the kernel refuses a look.
+    pub fn take(&mut self) -> Option<Vec<Wakes>> {
         let session = &mut self.0;
-        if session.watch(Some(session.elapsed()), &|| false).is_err() {
-            return Vec::new();
-        }
+        session.watch(Some(session.elapsed()), &|| false).ok()?;
         let seen = session.seen();
         session.forget();
         let mut counts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
@@ -37,6 +35,6 @@ impl Wakeups {
         };
         let mut all: Vec<Wakes> = counts.into_iter().filter_map(wakes).collect();
         all.sort_by(|a, b| b.per_s.total_cmp(&a.per_s).then((a.from, a.to).cmp(&(b.from, b.to))));
-        all
+        Some(all)
     }
 }

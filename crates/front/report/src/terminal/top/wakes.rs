@@ -21,7 +21,9 @@ pub(crate) fn titles() -> String {
 
 /// The lines of the table, the most frequent wakeups first; a sentence where there are none.
 pub(crate) fn lines(frame: &Frame) -> Vec<String> {
-    let Some(wakes) = &frame.wakes else { return vec!["The next look counts who wakes whom.".to_owned()] };
+    let Some(wakes) = &frame.wakes else {
+        return vec!["Wakeups are not counted yet, or the kernel refused this look.".to_owned()];
+    };
     if wakes.is_empty() {
         return vec!["No thread has woken another one. Threads that spin wake nobody.".to_owned()];
     }
@@ -81,7 +83,7 @@ mod tests {
     fn no_wakeups_are_told_in_words() {
         let nobody = Frame { wakes: Some(Vec::new()), ..frame() };
         assert!(lines(&nobody)[0].contains("spin wake nobody"));
-        assert!(lines(&Frame { wakes: None, ..frame() })[0].contains("next look"));
+        assert!(lines(&Frame { wakes: None, ..frame() })[0].contains("not counted"));
         let mut gone = frame();
         gone.seating.threads.retain(|thread| thread.tid != 72);
         assert!(lines(&gone)[0].contains("72 (ended)"), "{}", lines(&gone)[0]);
