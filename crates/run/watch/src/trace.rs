@@ -3,7 +3,8 @@
 
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
-use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Register, Width};
+use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
+use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
 use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Map, Program};
 use seatmap_os::{Root, Tid, boot, visibility};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,17 +17,6 @@ const PAIRS: u32 = 65_536;
 
 /// The flag of an update that sets a key whether it is there or not.
 const ANY: i32 = 0;
-
-const R0: Register = Register(0);
-const R1: Register = Register(1);
-const R2: Register = Register(2);
-const R3: Register = Register(3);
-const R4: Register = Register(4);
-const R6: Register = Register(6);
-const R7: Register = Register(7);
-const R8: Register = Register(8);
-const R9: Register = Register(9);
-const STACK: Register = Register(10);
 
 /// Why the scheduler does not count.
 #[derive(Debug, thiserror::Error)]

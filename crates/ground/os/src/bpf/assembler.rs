@@ -8,6 +8,33 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register(pub u8);
 
+/// The registers by their names in the kernel's documentation (`Documentation/bpf/standardization/instruction-set.rst`):
+/// 0 holds the answer of a call, 1 to 5 its arguments, 6 to 9 survive it, and the stack lies below 10.
+pub mod registers {
+    use super::Register;
+
+    /// The answer of a call, and of the program.
+    pub const R0: Register = Register(0);
+    /// Argument 1 of a call.
+    pub const R1: Register = Register(1);
+    /// Argument 2 of a call.
+    pub const R2: Register = Register(2);
+    /// Argument 3 of a call.
+    pub const R3: Register = Register(3);
+    /// Argument 4 of a call.
+    pub const R4: Register = Register(4);
+    /// The first of those that survive a call.
+    pub const R6: Register = Register(6);
+    /// Number 7; it survives a call.
+    pub const R7: Register = Register(7);
+    /// Number 8; it survives a call.
+    pub const R8: Register = Register(8);
+    /// Number 9; it survives a call.
+    pub const R9: Register = Register(9);
+    /// The end of the stack, which can only be read.
+    pub const STACK: Register = Register(10);
+}
+
 /// The width of a load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {

@@ -1,19 +1,9 @@
 //! The program that runs in the kernel when a pipe or socket was written or read.
 
 use crate::wakeups::{Layout, Tables};
-use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Register, Width};
+use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
+use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
 use seatmap_os::bpf::{Btf, BtfError, Map};
-
-const R0: Register = Register(0);
-const R1: Register = Register(1);
-const R2: Register = Register(2);
-const R3: Register = Register(3);
-const R4: Register = Register(4);
-const R6: Register = Register(6);
-const R7: Register = Register(7);
-const R8: Register = Register(8);
-const R9: Register = Register(9);
-const STACK: Register = Register(10);
 
 /// A key is a thread, a role and the pipe or connection; its value bytes and calls.
 pub(super) const KEY_BYTES: usize = 16;

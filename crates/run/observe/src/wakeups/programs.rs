@@ -5,19 +5,9 @@
 use super::key::INTERRUPTED;
 use super::layout::Layout;
 use seatmap_os::bpf::Map;
+use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
 use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Register, Width};
 use std::io;
-
-const R0: Register = Register(0);
-const R1: Register = Register(1);
-const R2: Register = Register(2);
-const R3: Register = Register(3);
-const R4: Register = Register(4);
-const R6: Register = Register(6);
-const R7: Register = Register(7);
-const R8: Register = Register(8);
-const R9: Register = Register(9);
-const STACK: Register = Register(10);
 
 /// The largest stack of a thread in the kernel, in bytes: an interrupt runs on another stack.
 const THREAD_STACK: i32 = 65_536;
