@@ -42,6 +42,22 @@ fn the_cost_is_what_the_profile_says() {
     assert!((cost - plan["cost"].as_f64().unwrap()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 
+/// Two vCPUs that took turns are said beside a plan that uses both, and a plan that can avoid them does.
+#[test]
+fn seats_that_take_turns_are_named() {
+    let place = Place::new();
+    place.stdout(&["export", "ryzen-5950x", "--format", "json", "-o", "guest.json"]);
+    let mut guest: Value = serde_json::from_str(&place.read("guest.json")).unwrap();
+    for [i, j] in [[0, 1], [1, 0]] {
+        guest["core_distance"]["median_ns"][i][j] = 3.1e6.into();
+        guest["core_distance"]["status"][i][j] = "stacked".into();
+    }
+    place.file("guest.json", guest.to_string());
+    let ask = |cpus: &str| place.stdout(&["place", "--on", "guest.json", "--pattern", "ring:4", "--cpus", cpus]);
+    assert!(ask("0-3").contains("CPUs 0 and 1 took turns on one CPU of the host"), "{}", ask("0-3"));
+    assert!(!ask("0-4").contains("took turns"), "{}", ask("0-4"));
+}
+
 #[test]
 fn wishes_are_kept() {
     let place = Place::new();

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register(pub u8);
 
-/// The registers by their names in the kernel's documentation (`Documentation/bpf/standardization/instruction-set.rst`):
-/// 0 holds the answer of a call, 1 to 5 its arguments, 6 to 9 survive it, and the stack lies below 10.
+/// The registers by their names in the kernel's documentation
+/// (`Documentation/bpf/standardization/instruction-set.rst`): 0 holds the answer of a call, 1 to 5 its arguments, 6 to
+/// 9 survive it, and the stack lies below 10.
 pub mod registers {
     use super::Register;
 

@@ -9,6 +9,7 @@ mod far_home;
 mod levels;
 mod passes;
 mod sentence;
+mod siblings;
 
 use crate::classes::Relations;
 use crate::fit;
@@ -71,6 +72,17 @@ pub enum Finding {
         low_ns: f64,
         /// The most.
         high_ns: f64,
+    },
+    /// All PUs come in pairs as near as the hardware threads of one core, and the topology calls each a core.
+    HiddenSiblings {
+        /// The number of such pairs.
+        pairs: usize,
+        /// One of them, by OS indices.
+        example: [u32; 2],
+        /// Their median, in round-trip nanoseconds.
+        near_ns: f64,
+        /// The median of all other pairs.
+        far_ns: f64,
     },
     /// The groups found in the distances do not match any level of the topology.
     GroupsDisagree {
@@ -163,6 +175,7 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
     let relations = Relations::of(profile, distance);
     let view = View { profile, distance, model: &model, relations: &relations };
     let far_home = far_home::find(&view);
+    let hidden = siblings::hidden(&view);
     [
         clock_quantised(profile),
         passes::stacked(distance),
@@ -170,7 +183,8 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
         passes::unsteady(distance),
         passes::drifting(distance),
         bands::implausible(&view),
-        levels::disagree(&view),
+        levels::disagree(&view).filter(|_| hidden.is_none()),
+        hidden,
         pair_view_empty(&model),
         blocks::asymmetric(&view, far_home.is_some()),
         far_home,

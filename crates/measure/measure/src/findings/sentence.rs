@@ -17,6 +17,9 @@ impl fmt::Display for Finding {
             Finding::Implausible { pairs, median_ns, low_ns, high_ns } => {
                 implausible(out, pairs, *median_ns, *low_ns, *high_ns)
             }
+            Finding::HiddenSiblings { pairs, example, near_ns, far_ns } => {
+                hidden_siblings(out, *pairs, *example, *near_ns, *far_ns)
+            }
             Finding::GroupsDisagree { groups, levels } => disagree(out, *groups, levels),
             Finding::FarHome { pus, near_ns, far_ns } => far_home(out, pus, *near_ns, *far_ns),
             Finding::PairViewEmpty { star_r2 } => pair_view_empty(out, *star_r2),
@@ -141,6 +144,22 @@ fn subject(pairs: usize, percent: f64, one: &str, many: &str) -> String {
         1 => format!("1 pair ({percent} %) {one}"),
         _ => format!("{pairs} pairs ({percent} %) {many}"),
     }
+}
+
+fn hidden_siblings(
+    out: &mut fmt::Formatter<'_>,
+    pairs: usize,
+    [a, b]: [u32; 2],
+    near_ns: f64,
+    far_ns: f64,
+) -> fmt::Result {
+    write!(
+        out,
+        "The topology calls each PU a core, and the distances show {pairs} cores of two hardware threads each: "
+    )?;
+    write!(out, "PUs {a} and {b} are {near_ns:.0} ns apart, pairs of different cores {far_ns:.0} ns. ")?;
+    write!(out, "Two busy threads on such a pair share one core: seat them on one PU of each pair, ")?;
+    write!(out, "or let the host show its hardware threads to the guest.")
 }
 
 fn disagree(out: &mut fmt::Formatter<'_>, groups: usize, levels: &[(String, usize)]) -> fmt::Result {

@@ -114,6 +114,37 @@ fn an_interval_that_spans_a_factor_is_told() {
     ");
 }
 
+/// PUs of a guest that has a core for each, by its own words.
+fn cores(pus: u32) -> Topology {
+    Topology { pus: (0..pus).map(|os| Pu { os, core: Some(os), l3: Some(0), ..Pu::default() }).collect() }
+}
+
+#[test]
+fn siblings_that_a_guest_calls_cores_are_told() {
+    let profile = profile(cores(8), |i, j| if i / 2 == j / 2 { 17.0 } else { 48.0 });
+    insta::assert_snapshot!(sentences(&profile), @r"
+    - The topology calls each PU a core, and the distances show 4 cores of two hardware threads each: PUs 0 and 1 are 17 ns apart, pairs of different cores 48 ns. Two busy threads on such a pair share one core: seat them on one PU of each pair, or let the host show its hardware threads to the guest.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
+fn cores_that_share_a_cache_are_not_called_siblings() {
+    let hidden =
+        |profile: &Profile| findings(profile).iter().any(|each| matches!(each, Finding::HiddenSiblings { .. }));
+    let cache = |ns: f64| profile(cores(8), move |i, j| if i / 2 == j / 2 { ns } else { 100.0 });
+    assert!(hidden(&cache(40.0)) && !hidden(&cache(41.0)), "two cores on one L2 are farther than siblings");
+    let groups = profile(cores(8), |i, j| if i / 4 == j / 4 { 20.0 } else { 100.0 });
+    assert!(!hidden(&groups), "four cores in a group");
+    let mut known = cache(17.0);
+    known.topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os / 2));
+    assert!(!hidden(&known), "the topology knows them");
+    assert!(
+        !hidden(&profile(Topology::unknown(0..8), |i, j| if i / 2 == j / 2 { 17.0 } else { 48.0 })),
+        "no cores named"
+    );
+}
+
 #[test]
 fn a_topology_that_is_not_the_hardwares_is_told() {
     let pus = (0..8).map(|os| Pu { os, l3: Some(0), numa: Some(os / 4), ..Pu::default() }).collect();

@@ -4,10 +4,12 @@ use super::{seating_in_order, smt};
 use crate::args::{ObjectiveChoice, Place};
 use crate::error::CliError;
 use seatmap_catalog::Machine;
+use seatmap_machine::PairStatus;
 use seatmap_place::{Answer, Links, PlaceError, Pus, Request, Sharing};
 use seatmap_plan::Plan;
 use seatmap_report::floor::{Comparison, Seating};
 use seatmap_report::placement::number;
+use std::collections::HashSet;
 
 /// A remark names a busiest link whose load is at least this many times its load without a plan.
 const CLEARLY_MORE: f64 = 1.1;
@@ -28,6 +30,7 @@ pub(super) fn remarks(
         lines.push(cores(typed, request, answer, &sharing)?);
         lines.push(empty(&sharing));
     }
+    lines.push(stacked(request, plan));
     lines.push(plain(request, answer).map_err(CliError::input)?);
     lines.push(agreement(answer));
     lines.push(loads(answer));
@@ -88,6 +91,26 @@ const MOST_NAMED: usize = 8;
 
 fn rounded(ns: f64) -> f64 {
     (10.0 * ns).round() / 10.0
+}
+
+/// Seats that a hypervisor ran on one CPU of its own, in turn, while they were measured: their distance is a time
+/// slice, and tasks on them do not run at the same time.
+fn stacked(request: &Request, plan: &Plan) -> Option<String> {
+    let distance = request.profile.core_distance.as_ref()?;
+    let in_use: HashSet<u32> = plan.pus_in_use().into_iter().collect();
+    let is_stacked = |i: usize, j: usize, status: &Option<PairStatus>| {
+        *status == Some(PairStatus::Stacked) && [i, j].iter().all(|at| in_use.contains(&distance.pus[*at]))
+    };
+    let pairs: Vec<[u32; 2]> = (distance.status.pairs())
+        .filter(|(i, j, status)| is_stacked(*i, *j, status))
+        .map(|(i, j, _)| [distance.pus[i], distance.pus[j]])
+        .collect();
+    let [a, b] = pairs.first()?;
+    let more = if pairs.len() > 1 { format!(" ({} such pairs)", pairs.len()) } else { String::new() };
+    Some(format!(
+        "CPUs {a} and {b} took turns on one CPU of the host when they were measured{more}: \
+         their tasks run one after the other. Leave one out with --cpus, or ask for vCPUs with CPUs of their own."
+    ))
 }
 
 fn crossing(answer: &Answer) -> Option<String> {
