@@ -7,7 +7,7 @@ use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, 
 use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
 use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Map, Program};
 use seatmap_os::{Root, Tid, boot, visibility};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
 /// Entries of the tables: processes, threads that run at one time, and pairs of a thread and a CPU.
@@ -52,6 +52,8 @@ struct Counting {
     before: HashMap<Tid, Times>,
     /// When that was, on the kernel's clock.
     before_ns: u64,
+    /// How often a table was full, up to the last seating.
+    lost: u64,
 }
 
 /// Nanoseconds by CPU.
@@ -107,7 +109,7 @@ impl Counting {
         let place = btf.tracepoint("sched_switch")?;
         let program = Program::load("seatmap_switch", place, &switch(&tables, fields))?.attach()?;
         let (followed, before, before_ns) = (BTreeSet::new(), HashMap::new(), boot::awake_nanoseconds());
-        let mut counting = Counting { tables, _program: program, followed, before, before_ns };
+        let mut counting = Counting { tables, _program: program, followed, before, before_ns, lost: 0 };
         counting.follow(pids)?;
         Ok(counting)
     }
@@ -126,11 +128,24 @@ impl Counting {
     }
 
     fn tell(&mut self, threads: &mut [Thread]) -> io::Result<()> {
-        if self.tables.lost.counts()?.iter().any(|lost| *lost > 0) {
-            return Err(io::Error::other("more threads ran than its tables hold"));
-        }
         let (now, now_ns) = self.times()?;
-        let passed_ns = now_ns.saturating_sub(self.before_ns);
+        let is_whole = self.has_kept_all()?;
+        if is_whole {
+            self.mark(threads, &now, now_ns.saturating_sub(self.before_ns));
+        }
+        let alive: HashSet<Tid> = threads.iter().map(|thread| thread.tid).collect();
+        self.keep(now, now_ns, &alive);
+        self.follow(&threads.iter().map(|thread| thread.pid).collect())?;
+        if is_whole { Ok(()) } else { Err(io::Error::other("more threads ran than its tables hold")) }
+    }
+
+    /// Whether no table was full since the call before.
+    fn has_kept_all(&mut self) -> io::Result<bool> {
+        let lost = self.tables.lost.counts()?.iter().sum();
+        Ok(std::mem::replace(&mut self.lost, lost) == lost)
+    }
+
+    fn mark(&self, threads: &mut [Thread], now: &HashMap<Tid, Times>, passed_ns: u64) {
         for thread in threads.iter_mut().filter(|thread| self.followed.contains(&thread.pid)) {
             let times = since(self.before.get(&thread.tid), now.get(&thread.tid), passed_ns);
             thread.is_traced = true;
@@ -140,8 +155,20 @@ impl Counting {
                 _ => shares(&times),
             };
         }
-        (self.before, self.before_ns) = (now, now_ns);
-        self.follow(&threads.iter().map(|thread| thread.pid).collect())
+    }
+
+    /// Keeps a count for the next one, and makes room in the table: without threads that had run by the count before and
+    /// are no more. One that is new may only have come after the list of the living was made.
+    fn keep(&mut self, now: HashMap<Tid, Times>, now_ns: u64, alive: &HashSet<Tid>) {
+        let earlier = std::mem::replace(&mut self.before, now);
+        let has_ended = |tid: &Tid| earlier.contains_key(tid) && !alive.contains(tid);
+        for (tid, times) in self.before.extract_if(|tid, _| has_ended(tid)) {
+            for cpu in times.keys() {
+                // The kernel's answer for one that is not there is of no interest.
+                let _ = self.tables.times.remove(&key(tid, *cpu));
+            }
+        }
+        self.before_ns = now_ns;
     }
 
     /// The time of each thread on each CPU up to now, which is told too.
@@ -173,6 +200,14 @@ impl Running {
     fn parse(key: &[u8], value: &[u8]) -> Option<Self> {
         Some(Running { tid: word(key, 0)? as Tid, since_ns: double(value, 0)?, cpu: double(value, 8)? as u32 })
     }
+}
+
+/// The key of the table of times.
+fn key(tid: Tid, cpu: u32) -> [u8; 8] {
+    let mut key = [0; 8];
+    key[..4].copy_from_slice(&tid.to_ne_bytes());
+    key[4..].copy_from_slice(&cpu.to_ne_bytes());
+    key
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
@@ -254,6 +289,26 @@ mod tests {
         assert_eq!(since(None, None, 100), BTreeMap::new());
         let shares = shares(&BTreeMap::from([(0, 25), (3, 75)]));
         assert_eq!(shares, [RanOn { cpu: 3, percent: 75.0 }, RanOn { cpu: 0, percent: 25.0 }]);
+    }
+
+    #[test]
+    fn threads_that_have_ended_leave_the_table() {
+        let pid = std::process::id() as Tid;
+        let mut counting = match Counting::begin(&Root::new("/"), &BTreeSet::from([pid])) {
+            Ok(counting) => counting,
+            Err(why) => return eprintln!("skipped: {why}"),
+        };
+        for _ in 0..200 {
+            std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_micros(100))).join().unwrap();
+        }
+        // Threads that are new at a count are kept until the next one.
+        let [_, second, third] = [0; 3].map(|_| {
+            let (now, now_ns) = counting.times().unwrap();
+            let count = now.len();
+            counting.keep(now, now_ns, &HashSet::from([pid]));
+            count
+        });
+        assert!(second >= 200 && third < 100, "{second}, then {third}");
     }
 
     #[test]

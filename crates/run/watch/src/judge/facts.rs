@@ -45,6 +45,9 @@ pub(crate) struct Sitter<'a> {
     pub is_as_planned: bool,
 }
 
+/// The unit of [`Sitter::wanted_percent`] in a finding: threads that wait for one CPU want more than it has.
+pub const WANTED: &str = "percent of one CPU wanted";
+
 impl Sitter<'_> {
     /// The share of one CPU that it asked for: time on a CPU, and time waiting for one.
     pub fn wanted_percent(&self) -> f64 {

@@ -1,6 +1,6 @@
 //! `slow-kind` and `kind=...`: the kind of core that threads sit on.
 
-use super::facts::{Facts, Sitter, bind, cpus, listed, union};
+use super::facts::{Facts, Sitter, WANTED, bind, cpus, listed, union};
 use crate::finding::Finding;
 use crate::rule::Rule;
 use seatmap_machine::CoreKind;
@@ -28,7 +28,7 @@ fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         cpus(&idle)
     );
     let finding = Finding::wrong("slow-kind", what).of(sitter.thread.pid).tids([sitter.tid()]).on(&sitter.mask);
-    let finding = finding.since(sitter.thread.age_s).measured(sitter.wanted_percent(), "percent of one CPU");
+    let finding = finding.since(sitter.thread.age_s).measured(sitter.wanted_percent(), WANTED);
     Some(finding.mended_by(bind(&CpuSet::single(first), [sitter.tid()])))
 }
 

@@ -1,6 +1,6 @@
 //! `one-per-cpu` and `one-per-core`: a CPU or core for each thread.
 
-use super::facts::{Facts, Sitter, bind, cpus, listed};
+use super::facts::{Facts, Sitter, WANTED, bind, cpus, listed};
 use crate::finding::Finding;
 use crate::rule::Rule;
 use crate::seating::Process;
@@ -43,7 +43,7 @@ fn crowded(facts: &Facts, rule: &str, noun: &str, sitters: &[&Sitter]) -> Findin
     let what = format!("{} sit on one {noun} ({})", listed(sitters), cpus(&on));
     let wanted_percent: f64 = sitters.iter().map(|sitter| sitter.wanted_percent()).sum();
     let finding = Finding::wrong(rule, what).tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
-    let finding = finding.since(sitters[0].thread.age_s).measured(wanted_percent, "percent of one CPU");
+    let finding = finding.since(sitters[0].thread.age_s).measured(wanted_percent, WANTED);
     let pid = sitters[0].thread.pid;
     let finding = if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
     let taken = facts.sitters.iter().filter_map(Sitter::seat).collect();

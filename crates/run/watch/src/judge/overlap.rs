@@ -1,6 +1,6 @@
 //! `overlap`: programs with seats on the same CPUs.
 
-use super::facts::{Facts, Sitter, cpus};
+use super::facts::{Facts, Sitter, WANTED, cpus};
 use crate::finding::Finding;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +48,7 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
     let finding = finding.tids(sitters().map(|sitter| sitter.tid())).on(&on);
     let finding = finding.since(age_s);
     let finding = match wanted_percent > 0.0 {
-        true => finding.measured(wanted_percent, "percent of one CPU"),
+        true => finding.measured(wanted_percent, WANTED),
         false => finding,
     };
     let Some(last) = families.last() else { return finding };

@@ -1,6 +1,6 @@
 //! `shared-cpu`: busy threads of one program that are confined to one CPU while others idle.
 
-use super::facts::{Facts, Sitter, bind, cpus, listed};
+use super::facts::{Facts, Sitter, WANTED, bind, cpus, listed};
 use crate::finding::Finding;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let pids: Vec<Tid> = sitters.iter().map(|sitter| sitter.thread.pid).collect();
     let finding = Finding::remark("shared-cpu", what).grave_if(!idle.is_empty()).on(&CpuSet::single(cpu));
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
-    let finding = finding.measured(wanted_percent, "percent of one CPU");
+    let finding = finding.measured(wanted_percent, WANTED);
     let finding = if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
     let moved: Vec<String> =
         sitters[1..].iter().zip(idle.iter()).map(|(sitter, cpu)| bind(&CpuSet::single(cpu), [sitter.tid()])).collect();

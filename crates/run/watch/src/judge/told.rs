@@ -211,7 +211,7 @@ program (7): 2 threads on CPU 1: 1 wrong
 program (9): 1 thread on CPUs 2,3: nothing is wrong
 WRONG   shared-cpu   thread 7 'main' and thread 8 'worker' are confined to CPU 1 and want 2.0 CPUs, while CPUs 0,2,3 \
 had little to do
-                     200 percent of one CPU, for 60 s
+                     200 percent of one CPU wanted, for 60 s
                      -> taskset -cp 0 8
 ";
         assert_eq!(text, expected);
