@@ -3,6 +3,7 @@
 #   make demo    measure this machine, import matrices, place a stencil, seat a program; write demo/*.html
 #   make test    the whole test suite
 #   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
+#   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make figures the figures of real programs: bench's floor, the cost of observe, auto and watch, gains (an hour)
@@ -34,7 +35,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-loom test-cells lab lint bench figures programs studies docs fuzz build dist install install-lib clean
+.PHONY: demo test test-programs test-build test-loom test-cells lab recipes lint bench figures programs studies docs fuzz build dist install install-lib clean
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -68,6 +69,9 @@ lab:
 	./scripts/lab/v9fs target/faults/release/seatmap
 	./scripts/lab/numa target/faults/release/seatmap
 	./scripts/lab/stacked target/faults/release/seatmap
+
+recipes: build
+	./scripts/recipes $(SEATMAP)
 
 lint:
 	$(CARGO) fmt --all --check
