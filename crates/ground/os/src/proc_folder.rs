@@ -3,6 +3,9 @@
 use crate::root::Root;
 use crate::{Tid, bytes};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, openat, readlinkat_raw, statat};
+use rustix::io::pread;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::io;
 use std::mem::MaybeUninit;
@@ -17,6 +20,9 @@ const ENTRIES_BYTES: usize = 1 << 15;
 /// The longest target of a link that is read whole, in bytes (`PATH_MAX` of limits.h).
 const LONGEST_LINK: usize = 4096;
 
+/// The most files of threads that stay open. Each takes about 6 KiB of the kernel's memory.
+const MOST_KEPT: usize = 4096;
+
 /// The folder `/proc`, held open.
 #[derive(Debug)]
 pub struct ProcFolder {
@@ -24,6 +30,9 @@ pub struct ProcFolder {
     buffer: Vec<u8>,
     entries: Vec<MaybeUninit<u8>>,
     path: String,
+    /// The `schedstat` files that stay open, by thread, and how many may.
+    kept: HashMap<Tid, OwnedFd>,
+    most_kept: usize,
 }
 
 impl ProcFolder {
@@ -34,7 +43,18 @@ impl ProcFolder {
     pub fn open(root: &Root) -> io::Result<Self> {
         let folder = openat(CWD, root.path("/proc"), folder_flags(), Mode::empty())?;
         let (buffer, entries) = (vec![0; FIRST_BYTES], vec![MaybeUninit::uninit(); ENTRIES_BYTES]);
-        Ok(ProcFolder { folder, buffer, entries, path: String::new() })
+        Ok(ProcFolder { folder, buffer, entries, path: String::new(), kept: HashMap::new(), most_kept: 0 })
+    }
+
+    /// Keeps the `schedstat` files of threads open from one read to the next, as far as this process may: to open and
+    /// close one takes five times as long as to read it. [`ProcFolder::forget`] closes those of threads that have ended.
+    pub fn keep_open(&mut self) {
+        self.most_kept = MOST_KEPT.min(room_for_files() / 2);
+    }
+
+    /// Closes the files kept of all threads but those that live.
+    pub fn forget(&mut self, lives: impl Fn(Tid) -> bool) {
+        self.kept.retain(|tid, _| lives(*tid));
     }
 
     /// The bytes of a file below it, until the next one is read.
@@ -80,7 +100,18 @@ impl ProcFolder {
     /// # Errors
     /// As [`ProcFolder::read`].
     pub fn schedstat(&mut self, pid: Tid, tid: Tid) -> io::Result<&[u8]> {
-        self.read_once(format_args!("{pid}/task/{tid}/schedstat"))
+        let kept = self.kept.get(&tid).map(|file| pread(file, &mut self.buffer[..], 0));
+        if let Some(Ok(length)) = kept {
+            return Ok(&self.buffer[..length]);
+        }
+        // Its thread has ended, and another one may have got the number.
+        self.kept.remove(&tid);
+        let file = self.at(format_args!("{pid}/task/{tid}/schedstat"), OFlags::RDONLY | OFlags::CLOEXEC)?;
+        let length = rustix::io::read(&file, &mut self.buffer[..])?;
+        if self.kept.len() < self.most_kept {
+            self.kept.insert(tid, file);
+        }
+        Ok(&self.buffer[..length])
     }
 
     /// A thread's `status` file.
@@ -143,6 +174,15 @@ impl ProcFolder {
     }
 }
 
+/// The files that this process may have open at a time, after it has asked for as many as it may ask for.
+fn room_for_files() -> usize {
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.unwrap_or(u64::MAX).min(MOST_KEPT as u64 * 4).max(limit.current.unwrap_or(0));
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum });
+    let room = if raised.is_ok() { wanted } else { limit.current.unwrap_or(0) };
+    usize::try_from(room).unwrap_or(usize::MAX)
+}
+
 fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC
 }
@@ -162,6 +202,7 @@ pub fn is_refused(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sched::Times;
 
     fn made() -> (tempfile::TempDir, ProcFolder) {
         let folder = tempfile::tempdir().unwrap();
@@ -197,6 +238,37 @@ mod tests {
         std::os::unix::fs::symlink("/usr/bin/some program", folder.path().join("proc/7/exe")).unwrap();
         assert_eq!(held.link(format_args!("7/exe")).unwrap(), "/usr/bin/some program");
         assert!(!is_refused(&held.link(format_args!("7/cwd")).unwrap_err()));
+    }
+
+    #[test]
+    fn a_kept_file_tells_the_present_and_never_another_thread() {
+        let mut held = ProcFolder::open(&Root::new("/")).unwrap();
+        held.keep_open();
+        let own = std::process::id() as Tid;
+        let run_ns = |held: &mut ProcFolder| Times::parse(held.schedstat(own, own).unwrap()).unwrap().run_ns;
+        let (first, kept) = (run_ns(&mut held), held.kept.len());
+        assert_eq!(kept, 1);
+        // The first thread of a test waits for the others, so another one is asked whether time passes.
+        let (name, named) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            name.send(crate::task::own_tid()).unwrap();
+            let mut work = 0u64;
+            while ended.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+                work = std::hint::black_box(work + 1);
+            }
+        });
+        let tid = named.recv().unwrap();
+        let ran_ns = |held: &mut ProcFolder| held.schedstat(own, tid).ok().and_then(Times::parse).map(|it| it.run_ns);
+        let before = ran_ns(&mut held).unwrap();
+        while ran_ns(&mut held).unwrap() == before {}
+        assert_eq!(held.kept.len(), 2);
+        end.send(()).unwrap();
+        thread.join().unwrap();
+        while ran_ns(&mut held).is_some() {}
+        assert_eq!(held.kept.len(), 1, "a file of an ended thread is closed");
+        held.forget(|_| false);
+        assert!(held.kept.is_empty() && run_ns(&mut held) >= first);
     }
 
     #[test]

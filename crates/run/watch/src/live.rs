@@ -1,8 +1,9 @@
 //! Looks at living programs again and again, cheaply enough for a screen.
 //!
-//! A look reads one small file of each thread. The other files of a thread are read only if the thread has run since
-//! the look before, because a thread that has not run has changed nothing in them. For a thread that has hardly run,
-//! every fourth look reads them. Its mask is the exception, as others may change that: one system call asks for it.
+//! A look reads one small file of each thread, which stays open. The other files of a thread are read only if the
+//! thread has run since the look before, because a thread that has not run has changed nothing in them. For a thread
+//! that has hardly run, every fourth look reads them. Its mask is the exception, as others may change that: one system
+//! call asks for it.
 
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
@@ -13,7 +14,7 @@ use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::{Status, Times, migrations, policy_name};
 use seatmap_os::{CpuSet, Root, Tid, boot};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
 /// The most threads, the busiest ones, whose changes of CPU a look reads: the file is longer than the others together.
@@ -120,6 +121,9 @@ impl Live {
         clock: Box<dyn Fn() -> u64 + Send>,
     ) -> Result<Self, ChoiceError> {
         let mut files = Files::open(root)?;
+        if root.is_this_computer() {
+            files.proc.keep_open();
+        }
         let pids = choice.processes(&mut files)?;
         let limiting = Limiting::begin(&mut files, pids.iter().copied());
         let machine = root.read("/proc/sys/kernel/hostname").unwrap_or_else(|_| "host".to_owned());
@@ -179,6 +183,8 @@ impl Live {
         }
         let look = self.looks;
         self.seen.retain(|_, seen| seen.look == look);
+        let alive: HashSet<Tid> = self.seen.keys().map(|(_, tid)| *tid).collect();
+        self.files.proc.forget(|tid| alive.contains(&tid));
         let seen = &self.seen;
         self.leaders.retain(|pid, _| seen.range((*pid, 0)..=(*pid, Tid::MAX)).next().is_some());
     }

@@ -11,7 +11,8 @@ pub struct CellServe {
     /// Listen at this socket; by default controller.sock in the folder where cells are remembered.
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
-    /// Take orders from members of this group too, not only from root and oneself; the socket must be where they can reach it.
+    /// Take orders from members of this group too, not only from root and oneself; the socket must be where they can
+    /// reach it.
     #[arg(long, value_name = "GROUP", requires = "socket")]
     pub group: Option<String>,
     /// Who goes first: fifo, priority, or fair (whose user has had least of late).
