@@ -5,6 +5,7 @@ mod cell;
 mod cell_control;
 mod channels;
 mod check;
+mod cluster;
 mod doctor;
 mod export;
 mod model;
@@ -26,6 +27,7 @@ pub use cell::*;
 pub use cell_control::*;
 pub use channels::*;
 pub use check::*;
+pub use cluster::*;
 pub use doctor::*;
 pub use export::*;
 pub use model::*;
@@ -47,7 +49,7 @@ use std::path::PathBuf;
 
 /// The verbs by what they serve; those of the papers apart.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Measure", &["measure", "show", "stats", "noise", "doctor"]),
+    ("Measure", &["measure", "show", "stats", "noise", "doctor", "cluster"]),
     ("Place", &["place", "pattern", "export"]),
     ("Run", &["run", "check", "top", "observe", "bench", "tune"]),
     ("Cell", &["cell"]),
@@ -196,6 +198,8 @@ pub enum Command {
     Noise(Noise),
     /// Find what disturbs programs on this host, and how to mend it.
     Doctor(Doctor),
+    /// Measure how far apart the nodes of a cluster are, and find the bad one.
+    Cluster(Cluster),
     /// List the machines that come with Seatmap.
     Machines(Machines),
     /// Print completions for a shell.
@@ -304,7 +308,8 @@ pub struct Import {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// The machine: host, the name of a bundled one, or a file. Also a recording of 'seatmap top'.
+    /// The machine: host, the name of a bundled one, or a file. Also a recording of 'seatmap top', or a
+    /// cluster.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub machine: String,
     /// Write one self-contained, interactive page.

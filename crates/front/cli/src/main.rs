@@ -66,6 +66,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Noise(noise) => verbs::noise::run(&noise),
         Command::Cell(cell) => verbs::cell::run(&cell),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
+        Command::Cluster(cluster) => verbs::cluster::run(&cluster),
         Command::Stats(stats) => verbs::stats::run(&stats),
         Command::Workers(workers) => verbs::workers::run(&workers),
         Command::Channels(channels) => verbs::channels::run(&channels),

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod cell;
 pub mod channels;
 pub mod check;
+pub mod cluster;
 pub mod doctor;
 pub mod export;
 pub mod import;

@@ -9,6 +9,7 @@
 //! | [`live`] | a matrix that is still being measured |
 //! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
+//! | [`cluster`] | the nodes of a cluster, and what is odd |
 //! | [`channels`] | what seats near the homes of lines are worth |
 //! | [`ranking`] | every mapping, ranked |
 //! | [`bench`], [`tune`], [`auto`] | commands and seats compared by running them |
@@ -27,6 +28,7 @@ pub mod auto;
 mod axis;
 pub mod bench;
 pub mod channels;
+pub mod cluster;
 mod digits;
 pub mod floor;
 mod glossary;

@@ -2,7 +2,7 @@
 //!
 //! A look reads one small file of each thread, which stays open. The other files of a thread are read only if the
 //! thread has run since the look before, because a thread that has not run has changed nothing in them. For a thread
-//! that has hardly run, every fourth look reads them. Its mask is the exception, as others may change that: one system
+//! that has hardly run, every sixth look reads them. Its mask is the exception, as others may change that: one system
 //! call asks for it.
 
 use crate::choice::{Choice, ChoiceError};
@@ -22,7 +22,7 @@ const MOST_MOVES: usize = 64;
 
 /// A thread that ran for less than this share of the time is read whole at every so many looks only.
 const LEAST_PERCENT: f64 = 0.1;
-const REST_EVERY: u64 = 4;
+const REST_EVERY: u64 = 6;
 
 /// The facts of a process that hardly change (its program, environment and group) are read at every so many looks.
 const FACTS_EVERY: u64 = 8;

@@ -49,7 +49,7 @@ pub enum CellVerb {
     Serve(CellServe),
     /// Undo everything that any cell has changed on this host.
     Restore,
-    /// What puts a cell's changes back when its creator dies.
+    /// The process that puts a cell's changes back when its creator dies.
     #[command(hide = true)]
     Guardian {
         /// The cell.

@@ -21,6 +21,14 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     if let Some(recording) = recording::of_file(&typed.machine)? {
         return recording::show(&recording, &typed, destination);
     }
+    if let Some(cluster) = super::cluster::of_file(&typed.machine)? {
+        return match destination {
+            Some(_) if !typed.json => {
+                Err(CliError::input("a cluster is shown in the terminal or with --json, not as a page"))
+            }
+            _ => super::cluster::show(&cluster, typed.json),
+        };
+    }
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
     check(&profile, &typed)?;

@@ -8,6 +8,7 @@ mod bench;
 mod cell;
 mod channels;
 mod check;
+mod cluster;
 mod coherent;
 mod common;
 mod destinations;

@@ -1,0 +1,178 @@
+//! `seatmap cluster`.
+
+use crate::args::{Cluster, ClusterCommand, ClusterDoctor, ClusterMeasure};
+use crate::bar::Bar;
+use crate::error::{AtFile, CliError};
+use crate::input;
+use crate::output::{self, Destination};
+use seatmap_cluster::judge::{Fault, faults};
+use seatmap_cluster::measure::{self, MeasureError, Own};
+use seatmap_cluster::meeting::{Meeting, MeetingError};
+use seatmap_cluster::secret::Secret;
+use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank};
+use seatmap_machine::Profile;
+use seatmap_report::{cluster, counted};
+use serde::Serialize;
+use std::path::Path;
+
+/// Measures a cluster, or says what is wrong with one.
+pub fn run(typed: &Cluster) -> Result<(), CliError> {
+    match &typed.command {
+        ClusterCommand::Measure(typed) => measure(typed),
+        ClusterCommand::Doctor(typed) => doctor(typed),
+    }
+}
+
+/// The cluster in a file; `None` where it is something else.
+pub fn of_file(name: &str) -> Result<Option<Measured>, CliError> {
+    let path = Path::new(name);
+    if name == "-" || !path.is_file() {
+        return Ok(None);
+    }
+    let bytes = input::bytes(path)?;
+    if Measured::is_cluster(&bytes) { read(path, &bytes).map(Some) } else { Ok(None) }
+}
+
+fn read(path: &Path, bytes: &[u8]) -> Result<Measured, CliError> {
+    let cluster = Measured::from_json(&String::from_utf8_lossy(bytes));
+    cluster.map_err(|error| CliError::input(AtFile::new(path, error)))
+}
+
+/// Shows a cluster.
+pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
+    if json { output::json(cluster) } else { output::print(&cluster::page(cluster)) }
+}
+
+fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let rank = Rank::find(variable).map_err(CliError::input)?;
+    // Only rank 0 writes.
+    let destination = match (&typed.output, rank.rank) {
+        (Some(path), 0) => Some(Destination::new(path)?),
+        _ => None,
+    };
+    let options = Options {
+        meeting: Meeting::find(typed.meet.as_deref(), &rank, variable),
+        secret: secret(typed)?,
+        all: typed.all,
+        each_rank: typed.each_rank,
+        trips: typed.trips,
+        at_once: usize::from(typed.at_once),
+        timeout: typed.timeout,
+        earlier: earlier(typed, &rank)?,
+        date: Some(crate::place::today()),
+    };
+    let bars = Bars::default();
+    let found = measure::run(&rank, own(typed), &options, &mut |progress| bars.show(progress)).map_err(failed)?;
+    let Some(found) = found else { return Ok(()) };
+    drop(bars);
+    tell(&found, typed, destination)
+}
+
+/// The bars of rank 0, one after the other.
+#[derive(Default)]
+struct Bars(std::cell::RefCell<Option<(&'static str, Bar)>>);
+
+impl Bars {
+    fn show(&self, progress: Progress) {
+        let (word, done, of) = match progress {
+            Progress::Met(done, of) => ("ranks", done, of),
+            Progress::Nodes(done, of) => ("nodes", done, of),
+            Progress::Pairs(done, of) => ("pairs", done, of),
+            Progress::Again(done, of) => ("pairs again", done, of),
+        };
+        let mut bar = self.0.borrow_mut();
+        if bar.as_ref().is_none_or(|(now, _)| *now != word) {
+            *bar = Some((word, Bar::new(word)));
+        }
+        if let Some((_, bar)) = bar.as_ref() {
+            bar.show(done, of);
+        }
+    }
+}
+
+fn secret(typed: &ClusterMeasure) -> Result<Option<Secret>, CliError> {
+    let given = match (&typed.secret_file, std::env::var("SEATMAP_SECRET")) {
+        (Some(path), _) => Some(Secret::of_file(path)),
+        (None, Ok(text)) => Some(Secret::given(&text, "SEATMAP_SECRET")),
+        (None, Err(_)) => None,
+    };
+    given.transpose().map_err(CliError::input)
+}
+
+fn earlier(typed: &ClusterMeasure, rank: &Rank) -> Result<Option<Measured>, CliError> {
+    match &typed.resume {
+        Some(path) if rank.rank == 0 => read(path, &input::bytes(path)?).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn own(typed: &ClusterMeasure) -> Own {
+    let measure = typed.nodes.then(|| Box::new(profile) as Box<dyn Fn() -> Option<Profile> + Send>);
+    Own { name: crate::place::host_name(), facts: Facts::read(), profile: measure }
+}
+
+/// This node's core distances, by this program: `seatmap measure` waits until nobody else measures here. `None` where
+/// it fails, which shows in the result as a node without them.
+fn profile() -> Option<Profile> {
+    let program = std::env::current_exe().ok()?;
+    let mut measuring = std::process::Command::new(program);
+    let output =
+        measuring.args(["measure", "--quick", "--json"]).stderr(std::process::Stdio::inherit()).output().ok()?;
+    let machine = input::machine_in("this node", &output.stdout).ok()?;
+    output.status.success().then(|| input::profile_of(&machine).ok())?
+}
+
+fn tell(found: &Measured, typed: &ClusterMeasure, destination: Option<Destination>) -> Result<(), CliError> {
+    if let Some(destination) = destination {
+        destination.write(&found.to_json())?;
+    }
+    match typed.json {
+        true => output::json(found)?,
+        false => output::print(&cluster::page(found))?,
+    }
+    if found.missing.is_empty() {
+        return Ok(());
+    }
+    let nodes = found.missing.iter().filter(|missing| missing.nodes.len() == 1).count();
+    let pairs = found.missing.len() - nodes;
+    let what: Vec<String> = [(nodes, "node"), (pairs, "pair")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| counted(count, what))
+        .collect();
+    Err(CliError::work(format!("{} could not be measured; --resume measures what is missing", what.join(" and "))))
+}
+
+/// Things that the user can change are bad input.
+fn failed(error: MeasureError) -> CliError {
+    match &error {
+        MeasureError::Meeting(MeetingError::Secret | MeetingError::Bad(_) | MeetingError::File(..))
+        | MeasureError::Earlier(_)
+        | MeasureError::OneNode(..) => CliError::input(error),
+        _ => CliError::work(error),
+    }
+}
+
+/// The document that `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    nodes: usize,
+    pairs: usize,
+    faults: &'a [Fault],
+}
+
+fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
+    let cluster = read(&typed.cluster, &input::bytes(&typed.cluster)?)?;
+    let found = faults(&cluster);
+    let (nodes, pairs) = (cluster.nodes.len(), cluster.pairs.len());
+    match typed.json {
+        true => output::json(&Document { format: "seatmap-cluster-faults/1", nodes, pairs, faults: &found })?,
+        false => output::print(&cluster::verdict(&cluster, &found))?,
+    }
+    if typed.fail && !found.is_empty() {
+        return Err(CliError::work(format!("{} found", counted(found.len(), "fault"))));
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! `seatmap cluster`: ranks as processes of this computer, and as nodes of a cluster in namespaces.
+
+use crate::common::Place;
+use serde_json::Value;
+use std::process::{Command, Output};
+
+/// Runs ranks as a launcher would, and returns what rank 0 says.
+fn started(place: &Place, ranks: usize, arguments: &[&str]) -> Output {
+    let rank = |rank: usize| {
+        let mut command = place.command(&[&["cluster", "measure"], arguments].concat());
+        for name in ["SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MASTER_ADDR", "SEATMAP_SECRET"] {
+            command.env_remove(name);
+        }
+        command.env("RANK", rank.to_string()).env("WORLD_SIZE", ranks.to_string());
+        command
+    };
+    let others: Vec<_> = (1..ranks).map(|at| rank(at).stderr(std::process::Stdio::null()).spawn().unwrap()).collect();
+    let first = rank(0).output().unwrap();
+    for mut other in others {
+        assert_eq!(other.wait().unwrap().success(), first.status.success());
+    }
+    first
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn ranks_of_one_computer_measure_show_and_go_on() {
+    let place = Place::new();
+    let quick = ["--each-rank", "--trips", "2ms", "--timeout", "60", "-o", "cluster.json"];
+    let first = started(&place, 3, &quick);
+    assert!(first.status.success(), "{}", stderr(&first));
+    let told = String::from_utf8(first.stdout).unwrap();
+    assert!(told.contains("3 of 3 pairs measured (environment, "), "{told}");
+    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    assert_eq!((&cluster["format"], cluster["pairs"].as_array().unwrap().len()), (&"seatmap-cluster/1".into(), 3));
+    let shown = place.stdout(&["show", "cluster.json"]);
+    assert!(shown.starts_with("3 nodes in "), "{shown}");
+    assert_eq!(place.json(&["show", "cluster.json", "--json"])["pairs"], cluster["pairs"]);
+    let resumed = started(&place, 3, &[&quick[..], &["--resume", "cluster.json"]].concat());
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    // The meeting file has gone, and nobody else's file came.
+    assert_eq!(
+        std::fs::read_dir(place.folder())
+            .unwrap()
+            .filter(|entry| { entry.as_ref().unwrap().file_name().to_string_lossy().contains("meeting") })
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn doctor_names_what_is_bad_and_fails_if_asked() {
+    let place = Place::new();
+    let node = |rank: usize| serde_json::json!({ "name": format!("n{rank}"), "rank": rank, "address": "10.0.0.1" });
+    let pair = |a: usize, b: usize| {
+        let rate = if a == 1 || b == 1 { 300.0 } else { 940.0 };
+        let trips: Vec<Value> = [(8, 1e5), (65_536, 1.2e6)]
+            .map(|(size, ns)| {
+                serde_json::json!({ "size_bytes": size, "median_ns": ns, "p10_ns": 0.9 * ns, "p90_ns": 1.2 * ns,
+                    "ci95_ns": [ns, ns], "count": 100 })
+            })
+            .to_vec();
+        serde_json::json!({ "nodes": [a, b], "trips": trips, "rate_mbps": [rate, rate], "gap_ns": [900.0, 900.0],
+            "retransmits": [0, 0], "segments": [3000, 3000] })
+    };
+    let pairs: Vec<Value> = (0..5).flat_map(|a| (a + 1..5).map(move |b| pair(a, b))).collect();
+    let nodes: Vec<Value> = (0..5).map(node).collect();
+    let text = serde_json::json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs }).to_string();
+    place.file("cluster.json", &text);
+    let sentence = "n1: its link is slow, streams both ways have 1/3.1 of the rate of its like (median of 4 pairs)\n";
+    assert_eq!(place.stdout(&["cluster", "doctor", "cluster.json"]), sentence);
+    let failed = place.run(&["cluster", "doctor", "cluster.json", "--fail"]);
+    assert_eq!((failed.status.code(), stderr(&failed).as_str()), (Some(1), "seatmap: 1 fault found\n"));
+    let json = place.json(&["cluster", "doctor", "cluster.json", "--json"]);
+    assert_eq!((&json["faults"][0]["kind"], &json["faults"][0]["nodes"]), (&"slow".into(), &serde_json::json!(["n1"])));
+    place.file("bad.json", text.replace("940.0", "-1.0"));
+    let bad = place.run(&["cluster", "doctor", "bad.json"]);
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(stderr(&bad).contains("bad.json: a time or a rate of nodes 0 and 2"), "{}", stderr(&bad));
+}
+
+#[test]
+fn bad_input_says_what_to_do() {
+    let place = Place::new();
+    let refused = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = place.command(arguments);
+        command.env_remove("RANK").env_remove("SLURM_PROCID").env_remove("PMI_RANK").env_remove("SEATMAP_SECRET");
+        command.env_remove("OMPI_COMM_WORLD_RANK").env_remove("PMIX_RANK");
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    let rank = [("RANK", "0"), ("WORLD_SIZE", "2")];
+    let measure = ["cluster", "measure", "--timeout", "300ms"];
+    let (code, told) = refused(&measure, &[]);
+    assert!(code == Some(2) && told.contains("start it with srun, mpirun or torchrun"), "{told}");
+    let (code, told) = refused(&[&measure[..], &["--meet", "localhost:0"]].concat(), &rank);
+    assert!(code == Some(2) && told.contains("set SEATMAP_SECRET"), "{told}");
+    let (code, told) = refused(&measure, &[rank[0], rank[1], ("SEATMAP_SECRET", "short")]);
+    assert!(code == Some(2) && told.contains("SEATMAP_SECRET has 5"), "{told}");
+    let (code, told) = refused(&measure, &rank);
+    assert!(code == Some(1) && told.contains("these did not come within 0 s: 1"), "{told}");
+    let (code, told) = refused(&[&measure[..], &["--meet", "/none/here"]].concat(), &rank);
+    assert!(code == Some(2) && told.contains("the meeting file /none/here"), "{told}");
+}
+
+/// A real network: four nodes on two switches, in namespaces.
+#[test]
+fn the_nodes_of_two_switches_are_told_apart() {
+    let place = Place::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/cluster");
+    let program = env!("CARGO_BIN_EXE_seatmap");
+    let ranks = format!(
+        "for i in 1 2 3; do RANK=$i on n$i {program} cluster measure --trips 5ms & done; \
+         RANK=0 {program} cluster measure --trips 5ms --json; wait"
+    );
+    let mut cluster = Command::new(script);
+    cluster.args(["--per-switch", "2", "--uplink", "100mbit", "4", "--", "sh", "-c", &ranks]);
+    let output = cluster.current_dir(place.folder()).env("WORLD_SIZE", "4").output().unwrap();
+    if output.status.code() == Some(2) || stderr(&output).contains("unshare") {
+        return eprintln!("skipped: {}", stderr(&output));
+    }
+    assert!(output.status.success(), "{}", stderr(&output));
+    let cluster: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> =
+        cluster["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["n0", "n1", "n2", "n3"]);
+    assert_eq!(cluster["groups"], serde_json::json!([[0, 1], [2, 3]]));
+}

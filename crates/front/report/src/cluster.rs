@@ -1,0 +1,146 @@
+//! A cluster in the terminal: its groups, a table of round trips, and what is odd.
+
+use crate::counted;
+use seatmap_cluster::choice::SIZE_BYTES;
+use seatmap_cluster::fit::Metric;
+use seatmap_cluster::judge::{Fault, faults};
+use seatmap_cluster::{Cluster, Pair};
+use seatmap_statistics::median;
+
+/// The most nodes whose pairs are all shown.
+const MOST_NODES: usize = 24;
+
+/// The most nodes of a group that are named.
+const MOST_NAMED: usize = 8;
+
+const SMALL_BYTES: u32 = 8;
+
+/// All of it.
+#[must_use]
+pub fn page(cluster: &Cluster) -> String {
+    let groups = groups(cluster);
+    let text = head(cluster, groups.len()) + &table(cluster, &groups) + &matrix(cluster, &groups) + &odd(cluster);
+    seatmap_document::visible_lines(text)
+}
+
+/// The faults, each in a line; one line that says that there is none.
+#[must_use]
+pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
+    let (nodes, pairs) = (counted(cluster.nodes.len(), "node"), counted(cluster.pairs.len(), "pair"));
+    let text = match found {
+        [] => format!("Nothing is wrong with {nodes}, by {pairs} of them.\n"),
+        found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
+    };
+    seatmap_document::visible_lines(text)
+}
+
+/// The groups as on file, and each node that stands in none for itself.
+fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
+    let mut groups = Vec::<Vec<usize>>::new();
+    for (node, group) in cluster.group_of().into_iter().enumerate() {
+        groups.resize_with(groups.len().max(group + 1), Vec::new);
+        groups[group].push(node);
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+fn head(cluster: &Cluster, groups: usize) -> String {
+    let nodes = cluster.nodes.len();
+    let every = nodes * nodes.saturating_sub(1) / 2;
+    let started = cluster.launcher.iter().chain(&cluster.date).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let started = if started.is_empty() { String::new() } else { format!(" ({started})") };
+    let mut text = format!(
+        "{} in {}; {} of {} measured{started}.\n",
+        counted(nodes, "node"),
+        counted(groups, "group"),
+        cluster.pairs.len(),
+        counted(every, "pair"),
+    );
+    if let Some(held_back) = &cluster.held_back {
+        text += &format!(
+            "The others are predicted. {} of those measured were predicted first: median error {:.1} %.\n",
+            held_back.pairs, held_back.error_percent
+        );
+    }
+    text + "\n"
+}
+
+/// A line for the inside of each group, and one for all ways between two.
+fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
+    let mut text = format!("  {:<28}{:>12}{:>12}{:>14}\n", "median round trip of", "8 B", "64 KiB", "rate");
+    let group = cluster.group_of();
+    for nodes in groups {
+        let inside = |pair: &&Pair| pair.nodes.iter().all(|node| nodes.contains(node));
+        text += &line(&named(cluster, nodes), cluster.pairs.iter().filter(inside));
+    }
+    if groups.len() > 1 {
+        let between = |pair: &&Pair| group[pair.nodes[0]] != group[pair.nodes[1]];
+        text += &line("between groups", cluster.pairs.iter().filter(between));
+    }
+    text + "\n"
+}
+
+fn line<'a>(name: &str, pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
+    let trip = |size: u32| {
+        let trips: Vec<f64> = pairs.clone().filter_map(|pair| Some(pair.trip(size)?.median_ns)).collect();
+        median(&trips).map_or("-".to_owned(), time)
+    };
+    let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
+    let rate = median(&rates).map_or("-".to_owned(), rate);
+    format!("  {name:<28}{:>12}{:>12}{rate:>14}\n", trip(SMALL_BYTES), trip(SIZE_BYTES))
+}
+
+/// The round trips of each pair in milliseconds, where they fit; a predicted one in brackets.
+fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
+    let order: Vec<usize> = groups.concat();
+    let Some(fit) = cluster.fit(Metric::Trip(SIZE_BYTES)).filter(|_| order.len() <= MOST_NODES) else {
+        return String::new();
+    };
+    let is_measured = |a: usize, b: usize| cluster.pairs.iter().any(|pair| pair.nodes == [a.min(b), a.max(b)]);
+    let width = order.iter().map(|node| cluster.nodes[*node].name.chars().count()).max().unwrap_or(0).clamp(7, 12);
+    let short = |node: usize| cluster.nodes[node].name.chars().take(width).collect::<String>();
+    let cell = |a: usize, b: usize| match (a == b, is_measured(a, b)) {
+        (true, _) => ".".to_owned(),
+        (_, true) => format!("{:.2}", fit.value(a, b) / 1e6),
+        (_, false) => format!("({:.2})", fit.value(a, b) / 1e6),
+    };
+    let mut text = "Round trips of 64 KiB, ms".to_owned();
+    text += if cluster.held_back.is_some() { " (in brackets: predicted)\n" } else { "\n" };
+    text += &format!("  {:>width$}", "");
+    text.extend(order.iter().map(|node| format!(" {:>width$}", short(*node))));
+    for row in &order {
+        text += &format!("\n  {:>width$}", short(*row));
+        text.extend(order.iter().map(|column| format!(" {:>width$}", cell(*row, *column))));
+    }
+    text + "\n\n"
+}
+
+fn odd(cluster: &Cluster) -> String {
+    let found = faults(cluster);
+    let lines: String = found.iter().map(|fault| format!("- {}\n", fault.sentence)).collect();
+    if lines.is_empty() { String::new() } else { format!("Odd:\n{lines}") }
+}
+
+/// The names of nodes, the first few of many.
+fn named(cluster: &Cluster, nodes: &[usize]) -> String {
+    let names: Vec<&str> = nodes.iter().take(MOST_NAMED).map(|node| cluster.nodes[*node].name.as_str()).collect();
+    let more = if nodes.len() > MOST_NAMED { format!(" +{}", nodes.len() - MOST_NAMED) } else { String::new() };
+    let all = names.join(" ") + &more;
+    match all.chars().count() {
+        0..=27 => all,
+        _ => format!("{}.. ({})", all.chars().take(18).collect::<String>(), nodes.len()),
+    }
+}
+
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
+        ns => format!("{:.2} ms", ns / 1e6),
+    }
+}
+
+fn rate(mbps: f64) -> String {
+    if mbps < 1e3 { format!("{mbps:.0} Mbit/s") } else { format!("{:.1} Gbit/s", mbps / 1e3) }
+}

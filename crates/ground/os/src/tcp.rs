@@ -1,0 +1,76 @@
+//! What the kernel knows of a TCP connection (tcp(7), `TCP_INFO`).
+
+use std::mem::{MaybeUninit, size_of};
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+
+/// Counts of one connection since it began, for the end that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// Segments that were sent again.
+    pub resent: u32,
+    /// Segments with data that were sent, those among them.
+    pub sent: u32,
+    /// The largest packet that goes through to the other end, in bytes, as known now.
+    pub mtu_bytes: u32,
+}
+
+/// `struct tcp_info` of linux/tcp.h as far as the fields below need it: newer kernels append.
+#[repr(C)]
+struct Raw {
+    states: [u8; 8],
+    rto_to_pmtu: [u32; 14],
+    rcv_ssthresh_to_total_retrans: [u32; 10],
+    rates: [u64; 4],
+    segs_out: u32,
+    segs_in: u32,
+    notsent_bytes: u32,
+    min_rtt: u32,
+    data_segs_in: u32,
+    data_segs_out: u32,
+}
+
+/// The counts of a connection; `None` where the kernel does not tell them (before Linux 4.6).
+#[must_use]
+pub fn info(stream: &TcpStream) -> Option<Info> {
+    let mut raw = MaybeUninit::<Raw>::zeroed();
+    let mut length = size_of::<Raw>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `raw`, which has as many.
+    let failed = unsafe {
+        libc::getsockopt(
+            stream.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            raw.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if failed != 0 || (length as usize) < size_of::<Raw>() {
+        return None;
+    }
+    // SAFETY: all bytes are zero or written, and any bytes are a `Raw`.
+    let raw = unsafe { raw.assume_init() };
+    Some(Info { resent: raw.rcv_ssthresh_to_total_retrans[9], sent: raw.data_segs_out, mtu_bytes: raw.rto_to_pmtu[13] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    #[test]
+    fn segments_are_counted() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut other = listener.accept().unwrap().0;
+        one.set_nodelay(true).unwrap();
+        for _ in 0..20 {
+            one.write_all(b"ping").unwrap();
+            other.read_exact(&mut [0; 4]).unwrap();
+        }
+        let [here, there] = [&one, &other].map(|stream| info(stream).unwrap());
+        assert!(here.sent >= 20 && there.sent == 0, "{here:?} {there:?}");
+        assert!(here.mtu_bytes >= 1280 && here.resent == 0, "{here:?}");
+    }
+}

@@ -1,0 +1,305 @@
+//! Which pairs are measured: at most four times as many as there are nodes, chosen as their values come in.
+//!
+//! 1. Each node with the one after it in the natural order of names (`n2` before `n10`), as those are most often
+//!    neighbours, and with the first node, which sees near and far ones.
+//! 2. Runs of near nodes are compared with each other until each has found its group or has met all groups.
+//! 3. One pair for each two groups that have none.
+//! 4. Pairs drawn at random, each predicted before it is measured: their errors are the answer to how well the others
+//!    are known. Then they count as well.
+//!
+//! No method can find groups of unrelated names with fewer: a node is known to belong to a group by a pair with one of
+//! its members, and meets half of the groups on the way. Where the budget does not reach, the error says so.
+
+use crate::cluster::HeldBack;
+use crate::fit::Fit;
+use seatmap_statistics::{median, sorted};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// The size of the messages whose round trips tell near nodes from far ones, in bytes: it shows latency and rate both.
+pub const SIZE_BYTES: u32 = 64 << 10;
+
+/// Pairs a node.
+pub const PAIRS_A_NODE: usize = 4;
+
+/// Far pairs take at least so many times as long as near ones, else all are alike.
+const APART: f64 = 1.4;
+
+/// Pairs with their values; `None` for one that could not be measured.
+pub type Values = BTreeMap<[usize; 2], f64>;
+
+/// Measures a list of pairs, and returns a value for each that it could.
+pub type Probe<'a> = dyn FnMut(&[[usize; 2]]) -> Vec<Option<f64>> + 'a;
+
+/// The outcome: all values, the groups, and the test on pairs held back.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The groups, as indices of nodes, each ascending.
+    pub groups: Vec<Vec<usize>>,
+    /// The errors of predictions.
+    pub held_back: Option<HeldBack>,
+}
+
+/// Chooses pairs and has them measured. `known` are values that need no measuring, and gets those that are measured.
+pub fn choose(names: &[String], all: bool, known: &mut Values, probe: &mut Probe<'_>) -> Chosen {
+    let mut chooser = Chooser { nodes: names.len(), budget: PAIRS_A_NODE * names.len(), known, probe };
+    let every: Vec<[usize; 2]> = pairs(names.len()).collect();
+    if all || every.len() <= chooser.budget {
+        chooser.measure(&every);
+        let groups = chooser.components();
+        return Chosen { groups, held_back: None };
+    }
+    chooser.begin(&natural_order(names));
+    chooser.join_runs();
+    chooser.fill_blocks();
+    let held_back = chooser.hold_back();
+    Chosen { groups: chooser.components(), held_back }
+}
+
+/// All pairs of nodes.
+fn pairs(nodes: usize) -> impl Iterator<Item = [usize; 2]> {
+    (0..nodes).flat_map(move |a| (a + 1..nodes).map(move |b| [a, b]))
+}
+
+fn pair(a: usize, b: usize) -> [usize; 2] {
+    [a.min(b), a.max(b)]
+}
+
+struct Chooser<'a> {
+    nodes: usize,
+    budget: usize,
+    known: &'a mut Values,
+    probe: &'a mut Probe<'a>,
+}
+
+impl Chooser<'_> {
+    /// Measures those that are not known.
+    fn measure(&mut self, pairs: &[[usize; 2]]) {
+        let mut wanted: Vec<[usize; 2]> =
+            pairs.iter().filter(|pair| !self.known.contains_key(*pair)).copied().collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let values = (self.probe)(&wanted);
+        let found = wanted.into_iter().zip(values).filter_map(|(pair, value)| Some((pair, value?)));
+        self.known.extend(found);
+    }
+
+    fn left(&self) -> usize {
+        self.budget.saturating_sub(self.known.len())
+    }
+
+    fn begin(&mut self, order: &[usize]) {
+        let next = order.windows(2).map(|two| pair(two[0], two[1]));
+        let first = order[1..].iter().map(|node| pair(order[0], *node));
+        let wanted: Vec<[usize; 2]> = next.chain(first).collect();
+        self.measure(&wanted);
+    }
+
+    /// The nodes that near pairs join, the largest part first.
+    fn components(&self) -> Vec<Vec<usize>> {
+        let values: Vec<f64> = self.known.values().copied().collect();
+        let limit = limit(&values).unwrap_or(f64::INFINITY);
+        let mut part: Vec<usize> = (0..self.nodes).collect();
+        for ([a, b], _) in self.known.iter().filter(|(_, value)| **value < limit) {
+            let (from, to) = (part[*b], part[*a]);
+            part.iter_mut().filter(|part| **part == from).for_each(|part| *part = to);
+        }
+        let mut parts = BTreeMap::<usize, Vec<usize>>::new();
+        part.iter().enumerate().for_each(|(node, part)| parts.entry(*part).or_default().push(node));
+        let mut parts: Vec<Vec<usize>> = parts.into_values().collect();
+        parts.sort_by_key(|part| (std::cmp::Reverse(part.len()), part[0]));
+        parts
+    }
+
+    /// Compares the parts, each with those before it, until no two are left that may be one.
+    fn join_runs(&mut self) {
+        loop {
+            let parts = self.components();
+            let unmet =
+                |a: &[usize], b: &[usize]| !a.iter().any(|x| b.iter().any(|y| self.known.contains_key(&pair(*x, *y))));
+            // The later part is small: it looks for a place among the earlier ones.
+            let next = (1..parts.len()).find_map(|at| {
+                let other = parts[..at].iter().find(|other| unmet(other, &parts[at]))?;
+                Some(pair(middle(other), middle(&parts[at])))
+            });
+            let Some(next) = next.filter(|_| self.left() > self.nodes / 2) else { return };
+            self.measure(&[next]);
+            if !self.known.contains_key(&next) {
+                return;
+            }
+        }
+    }
+
+    fn fill_blocks(&mut self) {
+        let parts = self.components();
+        let group = numbered(&parts, self.nodes);
+        let mut met: Vec<[usize; 2]> = self.known.keys().map(|[a, b]| pair(group[*a], group[*b])).collect();
+        met.sort_unstable();
+        let unmet = pairs(parts.len()).filter(|block| met.binary_search(block).is_err());
+        let room = self.left().saturating_sub(self.nodes / 2);
+        let wanted: Vec<[usize; 2]> =
+            unmet.map(|[g, h]| pair(middle(&parts[g]), middle(&parts[h]))).take(room).collect();
+        self.measure(&wanted);
+    }
+
+    /// Predicts pairs drawn at random, measures them, and compares.
+    fn hold_back(&mut self) -> Option<HeldBack> {
+        let group = numbered(&self.components(), self.nodes);
+        let fit = Fit::of(group, self.known.clone())?;
+        let mut rest: Vec<[usize; 2]> = pairs(self.nodes).filter(|pair| !self.known.contains_key(pair)).collect();
+        // Any fixed seed does: the same cluster is measured in the same way twice.
+        fastrand::Rng::with_seed(17).shuffle(&mut rest);
+        rest.truncate(self.left());
+        self.measure(&rest);
+        let error = |[a, b]: &[usize; 2]| {
+            let value = self.known.get(&[*a, *b])?;
+            Some(100.0 * (fit.predicted(*a, *b) / value - 1.0).abs())
+        };
+        let errors: Vec<f64> = rest.iter().filter_map(error).collect();
+        Some(HeldBack { pairs: errors.len(), error_percent: median(&errors)? })
+    }
+}
+
+fn middle(part: &[usize]) -> usize {
+    part[part.len() / 2]
+}
+
+/// The number of each node's part.
+fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
+    let mut number = vec![0; nodes];
+    for (at, part) in parts.iter().enumerate() {
+        part.iter().for_each(|node| number[*node] = at);
+    }
+    number
+}
+
+/// The value between near and far: the cut of the logarithms that leaves the least variance inside both parts (Otsu
+/// 1979); `None` where the two are not clearly apart.
+fn limit(values: &[f64]) -> Option<f64> {
+    let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
+    let variance = |part: &[f64]| {
+        let mean = part.iter().sum::<f64>() / part.len() as f64;
+        part.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>()
+    };
+    let inside = |at: usize| variance(&logarithms[..at]) + variance(&logarithms[at..]);
+    let cut = (1..logarithms.len()).min_by(|a, b| inside(*a).total_cmp(&inside(*b)))?;
+    let apart = median(&logarithms[cut..])? - median(&logarithms[..cut])?;
+    (apart >= APART.ln()).then(|| logarithms[cut - 1].midpoint(logarithms[cut]).exp())
+}
+
+/// The indices of names, those with numbers in the order of the numbers.
+fn natural_order(names: &[String]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by(|a, b| natural(&names[*a], &names[*b]).then(a.cmp(b)));
+    order
+}
+
+/// Compares texts piece by piece, numbers as numbers.
+fn natural(a: &str, b: &str) -> Ordering {
+    let [a, b] = [a, b].map(pieces);
+    let by_piece = a.iter().zip(&b).map(|(a, b)| match (a.parse::<u64>(), b.parse::<u64>()) {
+        (Ok(a), Ok(b)) => a.cmp(&b),
+        _ => a.cmp(b),
+    });
+    by_piece.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
+}
+
+/// The runs of digits and of other characters.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    for each in text.chars() {
+        match pieces.last_mut() {
+            Some(last) if last.ends_with(|end: char| end.is_ascii_digit() == each.is_ascii_digit()) => last.push(each),
+            _ => pieces.push(each.to_string()),
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A tree of switches: nodes on one are near, with noise of a few percent.
+    fn tree(nodes: usize, on_a_switch: usize, seed: u64) -> impl Fn([usize; 2]) -> f64 {
+        move |[a, b]| {
+            let mut rng = fastrand::Rng::with_seed(seed ^ (a * 1009 + b) as u64);
+            let base = if a / on_a_switch == b / on_a_switch { 1e5 } else { 4e6 };
+            assert!(b < nodes);
+            base * (0.97 + 0.06 * rng.f64())
+        }
+    }
+
+    fn chosen(names: &[String], value: impl Fn([usize; 2]) -> f64) -> (Chosen, usize) {
+        let (mut known, mut count) = (Values::new(), 0);
+        let chosen = choose(names, false, &mut known, &mut |pairs| {
+            count += pairs.len();
+            pairs.iter().map(|pair| Some(value(*pair))).collect()
+        });
+        (chosen, count)
+    }
+
+    fn names(nodes: usize) -> Vec<String> {
+        (0..nodes).map(|node| format!("n{node}")).collect()
+    }
+
+    #[test]
+    fn four_pairs_a_node_find_the_switches_of_64_nodes() {
+        for on_a_switch in [4, 8, 16, 32] {
+            let (chosen, count) = chosen(&names(64), tree(64, on_a_switch, 3));
+            assert!(count <= 4 * 64, "{count}");
+            let mut groups = chosen.groups.clone();
+            groups.sort();
+            let right: Vec<Vec<usize>> =
+                (0..64 / on_a_switch).map(|at| (at * on_a_switch..(at + 1) * on_a_switch).collect()).collect();
+            assert_eq!(groups, right);
+            let held_back = chosen.held_back.unwrap();
+            assert!(held_back.error_percent < 5.0 && held_back.pairs >= 8, "{held_back:?}");
+        }
+    }
+
+    #[test]
+    fn names_in_any_order_find_eight_switches_or_say_how_wrong_they_are() {
+        let mut shuffled: Vec<usize> = (0..64).collect();
+        fastrand::Rng::with_seed(5).shuffle(&mut shuffled);
+        let value = tree(64, 16, 3);
+        let (chosen, count) = chosen(&names(64), |[a, b]| value(pair(shuffled[a], shuffled[b])));
+        assert!(count <= 4 * 64, "{count}");
+        assert_eq!(chosen.groups.iter().map(Vec::len).collect::<Vec<_>>(), [16; 4]);
+        let right =
+            chosen.groups.iter().all(|group| group.iter().all(|node| shuffled[*node] / 16 == shuffled[group[0]] / 16));
+        assert!(right && chosen.held_back.unwrap().error_percent < 5.0);
+    }
+
+    #[test]
+    fn small_clusters_are_measured_whole_and_flat_ones_have_one_group() {
+        let (whole, count) = chosen(&names(8), tree(8, 4, 1));
+        assert_eq!((whole.groups, count), (vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]], 28));
+        let (flat, count) = chosen(&names(20), tree(20, 20, 1));
+        assert_eq!((flat.groups.len(), count), (1, 80));
+    }
+
+    #[test]
+    fn numbers_in_names_count_as_numbers() {
+        let names = ["rack2-n10", "rack2-n9", "rack10-n1", "a", "rack2"].map(str::to_owned);
+        assert_eq!(natural_order(&names), [3, 4, 1, 0, 2]);
+    }
+
+    proptest! {
+        /// Whatever the values and whichever pairs fail, the budget holds and each node is in one group.
+        #[test]
+        fn any_values_give_groups_within_the_budget(nodes in 1..40usize, seed: u64) {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let (mut known, mut count) = (Values::new(), 0);
+            let chosen = choose(&names(nodes), false, &mut known, &mut |pairs| {
+                count += pairs.len();
+                pairs.iter().map(|_| (rng.f64() < 0.9).then(|| 1.0 + 1e6 * rng.f64())).collect()
+            });
+            let mut all: Vec<usize> = chosen.groups.concat();
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..nodes).collect::<Vec<_>>());
+            prop_assert!(known.len() <= (PAIRS_A_NODE * nodes).max(nodes * (nodes - 1) / 2) && count < 3000);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A cluster on file: its nodes, the pairs that were measured, and the groups found.
+
+use crate::facts::Facts;
+use crate::fit::{Fit, Metric};
+use seatmap_document::DocumentError;
+use seatmap_machine::Profile;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The name of this format and its version.
+pub const FORMAT: &str = "seatmap-cluster/1";
+
+/// The most nodes of a cluster that is read: more would make a matrix of over a gigabyte.
+pub const MOST_NODES: usize = 8192;
+
+/// The nodes of a cluster, and what lies between them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The day of the measurement, as `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// The launcher that started the ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<String>,
+    /// The nodes, in the order of their ranks.
+    pub nodes: Vec<Node>,
+    /// The pairs measured, in the order of their nodes.
+    pub pairs: Vec<Pair>,
+    /// The groups of nodes that stand near each other, such as those of one switch: indices into `nodes`.
+    #[serde(default)]
+    pub groups: Vec<Vec<usize>>,
+    /// How well the pairs measured tell of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<HeldBack>,
+    /// Nodes and pairs that were to be measured and are not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Missing>,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Its host name; with `--each-rank` also the rank.
+    pub name: String,
+    /// The rank that spoke for it.
+    pub rank: usize,
+    /// The address at which the other nodes reached it.
+    pub address: String,
+    /// Its CPUs, memory and system.
+    #[serde(default)]
+    pub facts: Facts,
+    /// Its core distances, where the ranks measured their nodes as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+}
+
+/// The way between two nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pair {
+    /// The nodes, the smaller index first.
+    pub nodes: [usize; 2],
+    /// Round trips by the size of the message, ascending.
+    pub trips: Vec<Trip>,
+    /// The rate of a stream from the first node to the second, and back, in Mbit/s.
+    pub rate_mbps: [f64; 2],
+    /// The time from one small message to the next in a stream of them, from the first node and from the second, in
+    /// nanoseconds.
+    pub gap_ns: [f64; 2],
+    /// The segments that the first node sent again, and the second, of [`Pair::segments`].
+    pub retransmits: [u64; 2],
+    /// About how many segments each of them sent.
+    pub segments: [u64; 2],
+    /// The second node's clock less the first's, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_offset_ns: Option<f64>,
+    /// The largest packet on the way, as TCP found it, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu_bytes: Option<u32>,
+}
+
+/// The round trips of messages of one size, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trip {
+    /// The size of the message, each way.
+    pub size_bytes: u32,
+    /// The median.
+    pub median_ns: f64,
+    /// The tenth percentile.
+    pub p10_ns: f64,
+    /// The ninetieth percentile.
+    pub p90_ns: f64,
+    /// The 95 % interval of the median.
+    pub ci95_ns: [f64; 2],
+    /// The number of trips.
+    pub count: usize,
+}
+
+/// Pairs that were predicted before they were measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeldBack {
+    /// How many.
+    pub pairs: usize,
+    /// The median of the errors of their round trips at [`crate::choice::SIZE_BYTES`], in percent.
+    pub error_percent: f64,
+}
+
+/// Something that was to be measured and is not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Missing {
+    /// The node or nodes, by name; a rank that never came as `rank 3`.
+    pub nodes: Vec<String>,
+    /// Why.
+    pub why: String,
+}
+
+impl Pair {
+    /// The trips with messages of this size.
+    #[must_use]
+    pub fn trip(&self, size_bytes: u32) -> Option<&Trip> {
+        self.trips.iter().find(|trip| trip.size_bytes == size_bytes)
+    }
+}
+
+impl Pair {
+    /// Takes over the figures of another measurement of this pair that are better.
+    pub(crate) fn keep_better(&mut self, other: Pair) {
+        for (own, other) in self.trips.iter_mut().zip(other.trips) {
+            if own.size_bytes == other.size_bytes && other.median_ns < own.median_ns {
+                *own = other;
+            }
+        }
+        for end in 0..2 {
+            self.rate_mbps[end] = self.rate_mbps[end].max(other.rate_mbps[end]);
+            self.gap_ns[end] = self.gap_ns[end].min(other.gap_ns[end]);
+            // The smaller share of segments that went twice, of an end that sent any.
+            let [own, their] = [(self.retransmits, self.segments), (other.retransmits, other.segments)]
+                .map(|(resent, sent)| resent[end] as f64 / sent[end].max(1) as f64);
+            if their < own && other.segments[end] > 0 {
+                (self.retransmits[end], self.segments[end]) = (other.retransmits[end], other.segments[end]);
+            }
+        }
+    }
+}
+
+impl Cluster {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each other.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let cluster: Cluster = seatmap_document::read(text, FORMAT)?;
+        cluster.check().map_err(DocumentError::Inconsistent)?;
+        Ok(cluster)
+    }
+
+    /// The document.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        seatmap_document::written(self)
+    }
+
+    /// Whether a file says of itself that it is a cluster, of whatever version.
+    #[must_use]
+    pub fn is_cluster(bytes: &[u8]) -> bool {
+        seatmap_document::is_kind(bytes, "seatmap-cluster/")
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let nodes = self.nodes.len();
+        if nodes == 0 || nodes > MOST_NODES {
+            return Err(format!("{nodes} nodes, where 1 to {MOST_NODES} can be read"));
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) = self.nodes.iter().find(|node| !names.insert(&node.name)) {
+            return Err(format!("two nodes have the name {}", twice.name));
+        }
+        let mut seen = BTreeSet::new();
+        for pair in &self.pairs {
+            pair.check(nodes)?;
+            if !seen.insert(pair.nodes) {
+                return Err(format!("nodes {:?} stand in two pairs", pair.nodes));
+            }
+        }
+        let mut grouped = BTreeSet::new();
+        match self.groups.iter().flatten().find(|node| **node >= nodes || !grouped.insert(**node)) {
+            Some(node) => Err(format!("node {node} of a group is none of the {nodes}, or stands in two")),
+            None => Ok(()),
+        }
+    }
+
+    /// The model of all pairs by those that were measured; `None` where none was.
+    #[must_use]
+    pub fn fit(&self, metric: Metric) -> Option<Fit> {
+        Fit::new(self, metric)
+    }
+
+    /// The group of each node; one that stands in no group gets its own.
+    #[must_use]
+    pub fn group_of(&self) -> Vec<usize> {
+        let mut group: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        for (number, nodes) in self.groups.iter().enumerate() {
+            nodes.iter().for_each(|node| group[*node] = Some(number));
+        }
+        let mut next = self.groups.len();
+        let own = |known: Option<usize>| {
+            known.unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            })
+        };
+        group.into_iter().map(own).collect()
+    }
+}
+
+impl Pair {
+    fn check(&self, nodes: usize) -> Result<(), String> {
+        let [a, b] = self.nodes;
+        if a >= b || b >= nodes {
+            return Err(format!(
+                "a pair of nodes {a} and {b}, where the first is below the second and there are {nodes}"
+            ));
+        }
+        let is_time = |ns: f64| ns.is_finite() && ns > 0.0;
+        let trips = self
+            .trips
+            .iter()
+            .flat_map(|trip| [trip.median_ns, trip.p10_ns, trip.p90_ns].into_iter().chain(trip.ci95_ns));
+        if !trips.chain(self.rate_mbps).chain(self.gap_ns).all(is_time) {
+            return Err(format!("a time or a rate of nodes {a} and {b} is not a positive number"));
+        }
+        let ascending = self.trips.windows(2).all(|two| two[0].size_bytes < two[1].size_bytes);
+        if self.trips.is_empty() || !ascending {
+            return Err(format!("the round trips of nodes {a} and {b} are not in the order of their sizes"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,210 @@
+//! The node that measures a pair: round trips, gaps and rates to a node that answers.
+
+use crate::cluster::Trip;
+use crate::echo::{LARGEST, SILENCE, clock_ns, segments};
+use crate::handshake::call;
+use crate::secret::Secret;
+use seatmap_os::tcp;
+use seatmap_statistics::{median, quantile_sorted, sorted, summarise};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+/// The sizes of messages whose round trips are measured, in bytes: a lock or a flag, a halo, a block.
+pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
+
+/// Trips of one size: at least so many, and then until the time is over.
+const FEWEST_TRIPS: usize = 24;
+const MOST_TRIPS: usize = 2000;
+const WARM_UP: u32 = 4;
+
+/// The passes over which an interval is drawn.
+const PASSES: usize = 4;
+
+/// Small messages of a stream, and their size.
+const GAPS: u32 = 256;
+const GAP_BYTES: u32 = 64;
+
+/// A stream lasts at least this long, so that the window of TCP has opened; the best of three counts, as nothing makes
+/// a link faster than it is.
+const STREAM: Duration = Duration::from_millis(40);
+const STREAMS: usize = 3;
+const FIRST_BYTES: u32 = 64 << 10;
+const MOST_MESSAGES: u32 = 1 << 12;
+
+/// Questions for the other clock: the one that came back soonest counts (Cristian 1989).
+const CLOCKS: usize = 12;
+
+/// The figures that one node found about another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    pub trips: Vec<Trip>,
+    pub rate_mbps: [f64; 2],
+    pub gap_ns: [f64; 2],
+    pub retransmits: [u64; 2],
+    pub segments: [u64; 2],
+    pub clock_offset_ns: f64,
+    pub mtu_bytes: Option<u32>,
+}
+
+/// Measures the way to a node that answers at this address; round trips of each size take about this time.
+pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration) -> io::Result<Found> {
+    let mut stream = TcpStream::connect_timeout(&address, SILENCE)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(SILENCE))?;
+    stream.set_write_timeout(Some(SILENCE))?;
+    call(&mut stream, secret, &()).map_err(io::Error::other)?;
+    let mut line = Line { stream, buffer: vec![0x5a; LARGEST as usize] };
+    let trips = SIZES.iter().map(|size| line.trips(*size, time)).collect::<io::Result<_>>()?;
+    let gap_ns = [line.gap_there()?, line.gap_back()?];
+    let rate_mbps = [line.rate(Line::there)?, line.rate(Line::back)?];
+    let clock_offset_ns = line.clock_offset_ns()?;
+    let (own, theirs) = (segments(&line.stream), line.their_segments()?);
+    let mtu_bytes = tcp::info(&line.stream).map(|info| info.mtu_bytes).filter(|mtu| *mtu > 0);
+    let (retransmits, segments) = ([own.0, theirs.0], [own.1, theirs.1]);
+    Ok(Found { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, mtu_bytes })
+}
+
+/// A connection to the other node.
+struct Line {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Line {
+    fn order(&mut self, letter: u8, size: u32, count: u32) -> io::Result<()> {
+        self.stream.write_all(&[&[letter][..], &size.to_be_bytes(), &count.to_be_bytes()].concat())
+    }
+
+    fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
+        let begun = Instant::now();
+        let mut times = Vec::new();
+        self.echo(size, WARM_UP)?;
+        while times.len() < FEWEST_TRIPS || begun.elapsed() < time && times.len() < MOST_TRIPS {
+            times.extend(self.echo(size, FEWEST_TRIPS as u32)?);
+        }
+        let passes: Vec<Vec<f64>> = times.chunks(times.len().div_ceil(PASSES)).map(<[f64]>::to_vec).collect();
+        let summary = summarise(&passes, u64::from(size)).ok_or(io::ErrorKind::InvalidData)?;
+        let p90_ns = quantile_sorted(&sorted(&times), 0.9).unwrap_or(summary.median);
+        Ok(Trip {
+            size_bytes: size,
+            median_ns: summary.median,
+            p10_ns: summary.p10,
+            p90_ns,
+            ci95_ns: [summary.ci95_low, summary.ci95_high],
+            count: times.len(),
+        })
+    }
+
+    /// The times of round trips, in nanoseconds.
+    fn echo(&mut self, size: u32, count: u32) -> io::Result<Vec<f64>> {
+        self.order(b'E', size, count)?;
+        let message = &mut self.buffer[..size as usize];
+        (0..count)
+            .map(|_| {
+                let begun = Instant::now();
+                self.stream.write_all(message)?;
+                self.stream.read_exact(message)?;
+                Ok(nanoseconds(begun))
+            })
+            .collect()
+    }
+
+    /// A stream of messages to the other node, until its answer.
+    fn there(&mut self, size: u32, count: u32) -> io::Result<f64> {
+        self.order(b'U', size, count)?;
+        let begun = Instant::now();
+        (0..count).try_for_each(|_| self.stream.write_all(&self.buffer[..size as usize]))?;
+        self.stream.read_exact(&mut [0])?;
+        Ok(nanoseconds(begun))
+    }
+
+    /// A stream of messages from the other node, from the order to the last byte.
+    fn back(&mut self, size: u32, count: u32) -> io::Result<f64> {
+        let begun = Instant::now();
+        self.order(b'D', size, count)?;
+        (0..count).try_for_each(|_| self.stream.read_exact(&mut self.buffer[..size as usize]))?;
+        Ok(nanoseconds(begun))
+    }
+
+    fn gap_there(&mut self) -> io::Result<f64> {
+        Ok(self.there(GAP_BYTES, GAPS)? / f64::from(GAPS))
+    }
+
+    fn gap_back(&mut self) -> io::Result<f64> {
+        Ok(self.back(GAP_BYTES, GAPS)? / f64::from(GAPS))
+    }
+
+    /// The best rate of some streams, each long enough, in Mbit/s.
+    fn rate(&mut self, stream: fn(&mut Line, u32, u32) -> io::Result<f64>) -> io::Result<f64> {
+        let mut count = 1;
+        while count < MOST_MESSAGES && stream(self, FIRST_BYTES, count)? < STREAM.as_nanos() as f64 {
+            count *= 2;
+        }
+        let bits = 8.0 * f64::from(FIRST_BYTES) * f64::from(count);
+        let times = (0..STREAMS).map(|_| stream(self, FIRST_BYTES, count)).collect::<io::Result<Vec<f64>>>()?;
+        Ok(times.iter().map(|ns| 1e3 * bits / ns).fold(0.0, f64::max))
+    }
+
+    fn clock_offset_ns(&mut self) -> io::Result<f64> {
+        let mut answers = Vec::new();
+        for _ in 0..CLOCKS {
+            let sent_ns = clock_ns();
+            self.order(b'T', 0, 0)?;
+            let theirs_ns = self.number()?;
+            let back_ns = clock_ns();
+            let middle_ns = sent_ns.midpoint(back_ns);
+            answers.push((back_ns.saturating_sub(sent_ns), theirs_ns as f64 - middle_ns as f64));
+        }
+        answers.sort_by_key(|answer| answer.0);
+        median(&answers[..CLOCKS / 4].iter().map(|answer| answer.1).collect::<Vec<_>>())
+            .ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    fn their_segments(&mut self) -> io::Result<(u64, u64)> {
+        self.order(b'S', 0, 0)?;
+        Ok((self.number()?, self.number()?))
+    }
+
+    fn number(&mut self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        self.stream.read_exact(&mut bytes)?;
+        Ok(u64::from_be_bytes(bytes))
+    }
+}
+
+fn nanoseconds(begun: Instant) -> f64 {
+    begun.elapsed().as_nanos().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::echo::serve;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_pair_on_one_computer_is_measured_both_ways() {
+        let secret = Secret::new().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        serve(listener, secret.clone());
+        let found = drive(address, &secret, Duration::from_millis(5)).unwrap();
+        assert_eq!(found.trips.iter().map(|trip| trip.size_bytes).collect::<Vec<_>>(), SIZES);
+        assert!(found.trips.iter().all(|trip| trip.count >= FEWEST_TRIPS && trip.p10_ns <= trip.p90_ns));
+        assert!(found.rate_mbps.iter().chain(&found.gap_ns).all(|value| *value > 0.0));
+        assert!(found.segments.iter().all(|sent| *sent > 100) && found.mtu_bytes > Some(1000), "{found:?}");
+        // One clock tells both times: they differ by less than a trip takes.
+        assert!(found.clock_offset_ns.abs() < 1e9, "{}", found.clock_offset_ns);
+    }
+
+    #[test]
+    fn nobody_without_the_secret_is_served() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        serve(listener, Secret::new().unwrap());
+        let told = drive(address, &Secret::new().unwrap(), Duration::from_millis(1)).unwrap_err().to_string();
+        assert!(told.contains("another secret"), "{told}");
+    }
+}

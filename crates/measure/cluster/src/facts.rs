@@ -1,0 +1,67 @@
+//! The facts of a node that those of its kind share: a bad one often differs in them.
+
+use seatmap_machine::Environment;
+use seatmap_os::cpus::Cpus;
+use seatmap_os::small;
+use serde::{Deserialize, Serialize};
+
+/// The facts of one node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Facts {
+    /// CPUs online.
+    pub cpus: usize,
+    /// Memory, in bytes.
+    pub memory_bytes: u64,
+    /// Processor, kernel and settings.
+    pub environment: Environment,
+}
+
+impl Facts {
+    /// Those of this computer.
+    #[must_use]
+    pub fn read() -> Self {
+        let memory = small::read("/proc/meminfo").and_then(|text| small::value_of(&text, "MemTotal"));
+        let kilobytes = memory.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+        Facts {
+            cpus: Cpus::read().map_or(0, |cpus| cpus.online.len()),
+            memory_bytes: kilobytes.unwrap_or(0).saturating_mul(1024),
+            environment: seatmap_host::environment::read(),
+        }
+    }
+
+    /// The facts that nodes of one kind have in common, by name.
+    #[must_use]
+    pub fn kind(&self) -> Vec<(&'static str, String)> {
+        let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+        // Firmware takes a little of the memory, and not the same on each boot.
+        let gib = (self.memory_bytes as f64 / f64::from(1 << 30)).round();
+        vec![
+            ("CPUs", self.cpus.to_string()),
+            ("memory", format!("{gib} GiB")),
+            ("processor", known(&self.environment.cpu_model)),
+            ("microcode", known(&self.environment.microcode)),
+            ("kernel", known(&self.environment.kernel)),
+            ("governor", known(&self.environment.governor)),
+            (
+                "turbo",
+                self.environment.turbo.as_ref().map_or_else(|| "unknown".to_owned(), |turbo| format!("{turbo:?}")),
+            ),
+            ("SMT", known(&self.environment.smt)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_computer_has_cpus_and_memory() {
+        let facts = Facts::read();
+        assert!(facts.cpus >= 1 && facts.memory_bytes > 1 << 20, "{facts:?}");
+        assert_eq!(facts.kind()[0], ("CPUs", facts.cpus.to_string()));
+        let text = serde_json::to_string(&facts).unwrap();
+        assert_eq!(serde_json::from_str::<Facts>(&text).unwrap(), facts);
+    }
+}

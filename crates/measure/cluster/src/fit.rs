@@ -1,0 +1,165 @@
+//! The values of all pairs from those that were measured.
+//!
+//! A value is that of its block (the groups of its two nodes), times a factor for each node: a node behind a slow cable
+//! is farther from all others. In logarithms this is a sum, and medians fit it, so that one bad pair moves nothing. The
+//! same picture holds inside a machine: pairs of groups, and an offset for each PU.
+
+use crate::cluster::{Cluster, Pair};
+use seatmap_statistics::median;
+use std::collections::BTreeMap;
+
+/// A figure of pairs that is the same in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// The median round trip of messages of so many bytes, in nanoseconds.
+    Trip(u32),
+    /// The slower of the two rates, in Mbit/s.
+    Rate,
+}
+
+impl Metric {
+    /// The figure of one measured pair.
+    #[must_use]
+    pub fn of(self, pair: &Pair) -> Option<f64> {
+        match self {
+            Metric::Trip(size_bytes) => pair.trip(size_bytes).map(|trip| trip.median_ns),
+            Metric::Rate => Some(pair.rate_mbps[0].min(pair.rate_mbps[1])),
+        }
+    }
+}
+
+/// Turns of fitting blocks and nodes: medians settle in two or three.
+const TURNS: usize = 4;
+
+/// A node has a factor of its own by the median of at least so many pairs.
+const FEWEST_PAIRS: usize = 3;
+
+/// The model of all pairs.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    group: Vec<usize>,
+    known: BTreeMap<[usize; 2], f64>,
+    /// Logarithms of the blocks' values.
+    blocks: BTreeMap<[usize; 2], f64>,
+    /// Those of pairs inside groups and between them, for blocks that nobody measured.
+    usual: [f64; 2],
+    /// Logarithms of the nodes' factors.
+    nodes: Vec<f64>,
+}
+
+impl Fit {
+    pub(crate) fn new(cluster: &Cluster, metric: Metric) -> Option<Self> {
+        let values = cluster.pairs.iter().filter_map(|pair| Some((pair.nodes, metric.of(pair)?)));
+        Fit::of(cluster.group_of(), values.collect())
+    }
+
+    /// The model of positive values, with the group of each node; `None` without any value.
+    pub(crate) fn of(group: Vec<usize>, known: BTreeMap<[usize; 2], f64>) -> Option<Self> {
+        let logarithms: Vec<([usize; 2], f64)> = known.iter().map(|(pair, value)| (*pair, value.ln())).collect();
+        let mut fit = Fit { nodes: vec![0.0; group.len()], group, blocks: BTreeMap::new(), usual: [0.0; 2], known };
+        for _ in 0..TURNS {
+            fit.fit_blocks(&logarithms)?;
+            fit.fit_nodes(&logarithms);
+        }
+        Some(fit)
+    }
+
+    fn fit_blocks(&mut self, logarithms: &[([usize; 2], f64)]) -> Option<()> {
+        let mut members = BTreeMap::<[usize; 2], Vec<f64>>::new();
+        for ([a, b], value) in logarithms {
+            members.entry(self.block(*a, *b)).or_default().push(value - self.nodes[*a] - self.nodes[*b]);
+        }
+        let all: Vec<f64> = members.values().flatten().copied().collect();
+        let of_kind = |is_inside: bool| {
+            let of = members.iter().filter(|(block, _)| (block[0] == block[1]) == is_inside);
+            of.flat_map(|(_, values)| values).copied().collect::<Vec<f64>>()
+        };
+        let anything = median(&all)?;
+        self.usual = [true, false].map(|is_inside| median(&of_kind(is_inside)).unwrap_or(anything));
+        self.blocks = members.iter().filter_map(|(block, values)| Some((*block, median(values)?))).collect();
+        Some(())
+    }
+
+    fn fit_nodes(&mut self, logarithms: &[([usize; 2], f64)]) {
+        let mut residuals = vec![Vec::new(); self.nodes.len()];
+        for ([a, b], value) in logarithms {
+            let block = self.block_value(*a, *b);
+            residuals[*a].push(value - block - self.nodes[*b]);
+            residuals[*b].push(value - block - self.nodes[*a]);
+        }
+        for (node, residuals) in self.nodes.iter_mut().zip(&residuals) {
+            *node = median(residuals).filter(|_| residuals.len() >= FEWEST_PAIRS).unwrap_or(0.0);
+        }
+    }
+
+    fn block(&self, a: usize, b: usize) -> [usize; 2] {
+        let [a, b] = [self.group[a], self.group[b]];
+        [a.min(b), a.max(b)]
+    }
+
+    fn block_value(&self, a: usize, b: usize) -> f64 {
+        let block = self.block(a, b);
+        self.blocks.get(&block).copied().unwrap_or(self.usual[usize::from(block[0] != block[1])])
+    }
+
+    /// The value that the model gives a pair, measured or not.
+    #[must_use]
+    pub fn predicted(&self, a: usize, b: usize) -> f64 {
+        (self.block_value(a, b) + self.nodes[a] + self.nodes[b]).exp()
+    }
+
+    /// The value that the two nodes would have if they were like the others of their groups.
+    #[must_use]
+    pub fn usual(&self, a: usize, b: usize) -> f64 {
+        self.block_value(a, b).exp()
+    }
+
+    /// The factor of a node over the others of its group.
+    #[must_use]
+    pub fn factor(&self, node: usize) -> f64 {
+        self.nodes[node].exp()
+    }
+
+    /// The measured value of a pair, else the predicted one; 0 for a node and itself.
+    #[must_use]
+    pub fn value(&self, a: usize, b: usize) -> f64 {
+        match self.known.get(&[a.min(b), a.max(b)]) {
+            Some(value) => *value,
+            None if a == b => 0.0,
+            None => self.predicted(a, b),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(nodes: usize) -> impl Iterator<Item = [usize; 2]> {
+        (0..nodes).flat_map(move |a| (a + 1..nodes).map(move |b| [a, b]))
+    }
+
+    #[test]
+    fn few_pairs_tell_of_all_where_blocks_and_nodes_explain_them() {
+        let group: Vec<usize> = (0..12).map(|node| node / 4).collect();
+        let value = |[a, b]: [usize; 2]| {
+            let base = if group[a] == group[b] { 100.0 } else { 400.0 + 50.0 * (group[a] + group[b]) as f64 };
+            base * if a == 7 || b == 7 { 3.0 } else { 1.0 }
+        };
+        let known = pairs(12).filter(|[a, b]| (a + b) % 2 == 1 || a + 1 == *b).map(|pair| (pair, value(pair)));
+        let fit = Fit::of(group.clone(), known.collect()).unwrap();
+        assert!((fit.factor(7) - 3.0).abs() < 1e-9, "{}", fit.factor(7));
+        for pair in pairs(12) {
+            let [a, b] = pair;
+            assert!((fit.value(a, b) / value(pair) - 1.0).abs() < 1e-9, "{pair:?} {}", fit.value(a, b));
+        }
+    }
+
+    #[test]
+    fn one_bad_pair_moves_nothing_else() {
+        let value = |pair: [usize; 2]| if pair == [1, 2] { 900.0 } else { 100.0 };
+        let fit = Fit::of(vec![0; 6], pairs(6).map(|pair| (pair, value(pair))).collect()).unwrap();
+        assert!((fit.predicted(1, 2) - 100.0).abs() < 1e-9 && (fit.value(2, 1) - 900.0).abs() < 1e-9);
+        assert!(Fit::of(vec![0; 3], BTreeMap::new()).is_none());
+    }
+}

@@ -1,0 +1,203 @@
+//! Faults put into made clusters of two-level trees, with the noise of a shared computer.
+
+use super::*;
+use crate::choice::{Values, choose};
+use crate::cluster::{FORMAT, Missing, Node, Trip};
+use crate::facts::Facts;
+
+/// A fault that is put in.
+#[derive(Clone, Copy, Debug)]
+enum Put {
+    Nothing,
+    /// A node's link, both ways, slower by this factor.
+    Link(usize, f64),
+    /// All that a node sends.
+    Upload(usize, f64),
+    /// One way between two nodes.
+    Way(usize, usize, f64),
+    /// A share of what a node sends is lost.
+    Loss(usize, f64),
+    /// All that a node does takes longer.
+    Node(usize, f64),
+    /// The small messages of a node scatter.
+    Jitter(usize),
+}
+
+/// Nodes of a tree, so many on a switch, measured as `seatmap cluster measure` does.
+fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> Cluster {
+    let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
+    let mut measured = BTreeMap::new();
+    let mut known = Values::new();
+    let chosen = choose(&names, all, &mut known, &mut |pairs| {
+        pairs
+            .iter()
+            .map(|pair| {
+                let made = made(*pair, on_a_switch, put, seed);
+                let value = made.trip(crate::choice::SIZE_BYTES).map(|trip| trip.median_ns);
+                measured.insert(*pair, made);
+                value
+            })
+            .collect()
+    });
+    let node = |(rank, name): (usize, String)| Node {
+        name,
+        rank,
+        address: "10.0.0.1".to_owned(),
+        facts: Facts { cpus: 8, ..Facts::default() },
+        profile: None,
+    };
+    Cluster {
+        format: FORMAT.to_owned(),
+        date: None,
+        launcher: None,
+        nodes: names.into_iter().enumerate().map(node).collect(),
+        pairs: measured.into_values().collect(),
+        groups: chosen.groups,
+        held_back: chosen.held_back,
+        missing: Vec::<Missing>::new(),
+    }
+}
+
+/// A pair as it would be measured: rates within 10 %, round trips within 15 %, a few segments sent again.
+fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> Pair {
+    let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(7919) ^ (a * 1009 + b) as u64);
+    let mut noise = |share: f64| 1.0 + share * (2.0 * rng.f64() - 1.0);
+    let is_near = a / on_a_switch == b / on_a_switch;
+    let slower = |from: usize, to: usize| match put {
+        Put::Link(node, factor) | Put::Node(node, factor) if from == node || to == node => factor,
+        Put::Upload(node, factor) if from == node => factor,
+        Put::Way(x, y, factor) if (from, to) == (x, y) => factor,
+        _ => 1.0,
+    };
+    let rate = if is_near { 5000.0 } else { 190.0 };
+    let rate_mbps = [(a, b), (b, a)].map(|(from, to)| rate / slower(from, to) * noise(0.1));
+    let late = match put {
+        Put::Node(node, factor) if a == node || b == node => factor,
+        _ => 1.0,
+    };
+    let wide = if matches!(put, Put::Jitter(node) if a == node || b == node) { 12.0 } else { 1.0 };
+    let trip = |size_bytes: u32, ns: f64, noise: f64, wide: f64| Trip {
+        size_bytes,
+        median_ns: ns * noise,
+        p10_ns: ns * noise * 0.8,
+        p90_ns: ns * noise * (1.0 + 0.4 * wide),
+        ci95_ns: [ns * noise * 0.95, ns * noise * 1.05],
+        count: 200,
+    };
+    let bytes_ns = |size: u32| 8e3 * f64::from(size) * (1.0 / rate_mbps[0] + 1.0 / rate_mbps[1]);
+    let base = 110e3 * late;
+    let segments = [3000; 2];
+    let lost = |from: usize| match put {
+        Put::Loss(node, share) if from == node => (share * 3000.0) as u64,
+        _ => 0,
+    };
+    let retransmits = [a, b].map(|from| lost(from) + if noise(1.0) < 0.5 { 2 } else { 0 });
+    let trips = vec![
+        trip(8, base, noise(0.15), wide),
+        trip(crate::choice::SIZE_BYTES, base + bytes_ns(64 << 10), noise(0.1), 1.0),
+    ];
+    Pair {
+        nodes: [a, b],
+        trips,
+        rate_mbps,
+        gap_ns: [900.0; 2],
+        retransmits,
+        segments,
+        clock_offset_ns: Some(1e4),
+        mtu_bytes: Some(1500),
+    }
+}
+
+/// The nodes that are named, most often first, and the sentences.
+fn named(cluster: &Cluster) -> (Vec<Vec<String>>, String) {
+    let found = faults(cluster);
+    let sentences = found.iter().map(|fault| format!("{}\n", fault.sentence)).collect();
+    (found.into_iter().map(|fault| fault.nodes).collect(), sentences)
+}
+
+#[test]
+fn fifty_faults_are_named_and_twenty_healthy_clusters_are_not() {
+    let mut missed = Vec::new();
+    for seed in 0..50 {
+        let node = seed as usize % 16;
+        let put = match seed % 5 {
+            0 => Put::Link(node, 3.0),
+            1 => Put::Upload(node, 3.0),
+            2 => Put::Way(node, (node + 1 + seed as usize % 7) % 16, 3.0),
+            3 => Put::Loss(node, 0.01),
+            _ => Put::Node(node, 3.0),
+        };
+        let (nodes, sentences) = named(&cluster(16, 4, put, true, seed));
+        let right = match put {
+            Put::Way(from, to, _) => vec![format!("n{from}"), format!("n{to}")],
+            _ => vec![format!("n{node}")],
+        };
+        if nodes.first() != Some(&right) || nodes.iter().any(|nodes| *nodes != right) {
+            missed.push(format!("{put:?}: {sentences}"));
+        }
+    }
+    assert!(missed.is_empty(), "{} of 50: {missed:#?}", missed.len());
+    for seed in 100..120 {
+        let found = faults(&cluster(16, 4, Put::Nothing, true, seed));
+        assert!(found.is_empty(), "{found:#?}");
+    }
+}
+
+/// A link slower than the one between switches makes its node a group of its own.
+#[test]
+fn a_link_slower_than_all_others_is_one_fault() {
+    for seed in 0..10 {
+        let node = seed as usize % 8;
+        let (nodes, sentences) = named(&cluster(8, 4, Put::Link(node, 80.0), true, seed));
+        assert_eq!(nodes, [vec![format!("n{node}")]], "{sentences}");
+    }
+}
+
+#[test]
+fn few_pairs_name_a_bad_link_among_64_nodes() {
+    for seed in 0..10 {
+        let node = (seed as usize * 13 + 5) % 64;
+        let (nodes, sentences) = named(&cluster(64, 8, Put::Link(node, 3.0), false, seed));
+        assert_eq!(nodes, [vec![format!("n{node}")]], "{sentences}");
+        assert!(faults(&cluster(64, 8, Put::Nothing, false, seed)).is_empty());
+    }
+}
+
+#[test]
+fn one_direction_and_jitter_are_told_as_such() {
+    let upload = faults(&cluster(8, 4, Put::Upload(2, 3.0), true, 1));
+    assert!(
+        upload[0].one_way && upload[0].sentence.starts_with("n2: its link is slow, streams from it have 1/"),
+        "{upload:#?}"
+    );
+    let jitter = faults(&cluster(8, 4, Put::Jitter(5), true, 1));
+    assert_eq!((jitter.len(), jitter[0].kind), (1, Kind::Jittery), "{jitter:#?}");
+    assert_eq!(jitter[0].sentence, "n5: the times of its small messages scatter, on 7 of 7 pairs");
+}
+
+#[test]
+fn facts_clocks_and_packets_that_differ_are_told() {
+    let mut cluster = cluster(8, 4, Put::Nothing, true, 3);
+    cluster.nodes[6].facts.cpus = 7;
+    for pair in &mut cluster.pairs {
+        if pair.nodes.contains(&1) {
+            pair.mtu_bytes = Some(9000);
+        }
+        match pair.nodes {
+            [4, _] => pair.clock_offset_ns = Some(-3e9),
+            [_, 4] => pair.clock_offset_ns = Some(3e9),
+            _ => {}
+        }
+    }
+    cluster.missing.push(Missing { nodes: vec!["n9".to_owned()], why: "it did not answer within 60 s".to_owned() });
+    let sentences: Vec<String> = faults(&cluster).into_iter().map(|fault| fault.sentence).collect();
+    assert_eq!(
+        sentences,
+        [
+            "n9 could not be measured: it did not answer within 60 s",
+            "n1: its packets have 9000 bytes, those of the others 1500",
+            "n4: its clock is 3.000 s ahead of those of the others",
+            "n6: CPUs 7, where 7 of 8 nodes have 8",
+        ]
+    );
+}

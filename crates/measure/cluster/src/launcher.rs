@@ -1,0 +1,124 @@
+//! The rank of this process in a parallel program, and the number of ranks, from the variables that launchers set.
+
+/// The place of this process among those that were started together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// Its number, from 0.
+    pub rank: usize,
+    /// How many there are.
+    pub size: usize,
+    /// The launcher, such as `Slurm`.
+    pub launcher: &'static str,
+    /// A name that the launcher gives to this start and to no other.
+    pub job: Option<String>,
+}
+
+/// Why the rank is not known.
+#[derive(Debug, thiserror::Error)]
+pub enum LauncherError {
+    /// No launcher has set anything.
+    #[error(
+        "no launcher has given this process a rank: start it with srun, mpirun or torchrun, or set RANK and WORLD_SIZE"
+    )]
+    None,
+    /// There is a rank, and no number of ranks.
+    #[error("{rank} is set, and {size} is not: how many ranks are there?")]
+    Size {
+        /// The variable of the rank.
+        rank: &'static str,
+        /// That of the number.
+        size: &'static str,
+    },
+    /// A variable is not a number, or the rank is not below the number of ranks.
+    #[error("{variable}={value} is not {wanted}")]
+    Value {
+        /// The variable.
+        variable: &'static str,
+        /// Its text.
+        value: String,
+        /// A word for the right values.
+        wanted: String,
+    },
+}
+
+/// A launcher: its name, and the variables with the rank, the number of ranks, and the name of the start.
+struct Known {
+    name: &'static str,
+    rank: &'static str,
+    size: &'static str,
+    job: &'static [&'static str],
+}
+
+/// The most particular first: `mpirun` in a job of Slurm sets its own beside Slurm's, and Slurm's are then those of the
+/// script (openmpi.org, "Environment variables that Open MPI sets"; MPICH's hydra; srun(1); torchrun).
+const KNOWN: [Known; 5] = [
+    Known {
+        name: "Open MPI",
+        rank: "OMPI_COMM_WORLD_RANK",
+        size: "OMPI_COMM_WORLD_SIZE",
+        job: &["PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"],
+    },
+    Known { name: "MPICH", rank: "PMI_RANK", size: "PMI_SIZE", job: &["PMI_JOBID", "HYDI_CONTROL_FD"] },
+    Known { name: "Slurm", rank: "SLURM_PROCID", size: "SLURM_NTASKS", job: &["SLURM_JOB_ID", "SLURM_STEP_ID"] },
+    Known { name: "PMIx", rank: "PMIX_RANK", size: "WORLD_SIZE", job: &["PMIX_NAMESPACE"] },
+    Known { name: "environment", rank: "RANK", size: "WORLD_SIZE", job: &["TORCHELASTIC_RUN_ID"] },
+];
+
+impl Rank {
+    /// The rank by the first launcher whose variable is set. `variable` looks one up.
+    ///
+    /// ```
+    /// let set = |name: &str| match name { "RANK" => Some("3".into()), "WORLD_SIZE" => Some("8".into()), _ => None };
+    /// let rank = seatmap_cluster::Rank::find(set).unwrap();
+    /// assert_eq!((rank.rank, rank.size), (3, 8));
+    /// ```
+    ///
+    /// # Errors
+    /// [`LauncherError`].
+    pub fn find(variable: impl Fn(&str) -> Option<String>) -> Result<Self, LauncherError> {
+        let known = KNOWN.iter().find(|known| variable(known.rank).is_some()).ok_or(LauncherError::None)?;
+        let number = |name: &'static str| variable(name).map(|value| parsed(name, value)).transpose();
+        let missing = || LauncherError::Size { rank: known.rank, size: known.size };
+        let (rank, size) = (number(known.rank)?.ok_or(LauncherError::None)?, number(known.size)?.ok_or_else(missing)?);
+        if rank >= size {
+            let wanted = format!("a rank below {}={size}", known.size);
+            return Err(LauncherError::Value { variable: known.rank, value: rank.to_string(), wanted });
+        }
+        let parts: Vec<String> = known.job.iter().filter_map(|name| variable(name)).collect();
+        let job = (!parts.is_empty()).then(|| parts.join("."));
+        Ok(Rank { rank, size, launcher: known.name, job })
+    }
+}
+
+fn parsed(variable: &'static str, value: String) -> Result<usize, LauncherError> {
+    let number = value.trim().parse::<u32>().ok().and_then(|number| usize::try_from(number).ok());
+    number.ok_or_else(|| LauncherError::Value { variable, value, wanted: "a number".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(set: &[(&str, &str)]) -> Result<Rank, LauncherError> {
+        Rank::find(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn an_mpirun_in_a_job_of_slurm_has_the_last_word() {
+        let slurm = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1"), ("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "2")];
+        let rank = found(&slurm).unwrap();
+        assert_eq!((rank.launcher, rank.job.as_deref()), ("Slurm", Some("7.2")));
+        let mpirun = [&slurm[..], &[("OMPI_COMM_WORLD_RANK", "5"), ("OMPI_COMM_WORLD_SIZE", "8")]].concat();
+        assert_eq!((found(&mpirun).unwrap().rank, found(&mpirun).unwrap().size), (5, 8));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let told = |set: &[(&str, &str)]| found(set).unwrap_err().to_string();
+        assert!(told(&[]).starts_with("no launcher has given this process a rank"));
+        assert_eq!(told(&[("PMI_RANK", "0")]), "PMI_RANK is set, and PMI_SIZE is not: how many ranks are there?");
+        assert_eq!(told(&[("RANK", "x"), ("WORLD_SIZE", "2")]), "RANK=x is not a number");
+        assert_eq!(told(&[("RANK", "2"), ("WORLD_SIZE", "2")]), "RANK=2 is not a rank below WORLD_SIZE=2");
+        assert_eq!(told(&[("RANK", "-1"), ("WORLD_SIZE", "2")]), "RANK=-1 is not a number");
+    }
+}

@@ -1,0 +1,408 @@
+//! Rank 0: gathers the ranks, chooses pairs, and has them measured.
+//!
+//! It is a node like the others, too: a thread comes to the meeting as they do, and obeys.
+
+use crate::choice::{self, SIZE_BYTES, Values};
+use crate::cluster::{Cluster, FORMAT, Missing, Node, Pair};
+use crate::drive::Found;
+use crate::handshake::{Called, hear, refuse, welcome};
+use crate::judge;
+use crate::launcher::Rank;
+use crate::measure::{MeasureError, Options, Own, Progress};
+use crate::meeting::Host;
+use crate::secret::Secret;
+use crate::wire::{receive, send};
+use crate::worker::{Answer, Introduction, Order, introduce, obey};
+use seatmap_os::CpuList;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// How often bad figures are measured again.
+const LOOKS: usize = 3;
+
+/// A rank that has come.
+struct Member {
+    said: Introduction,
+    stream: TcpStream,
+    /// Why it is of no use any more.
+    lost: Option<String>,
+}
+
+/// A caller, or why it was none.
+type Heard = Result<(Called<Introduction>, TcpStream), String>;
+
+/// Measures the cluster.
+pub(crate) fn run(
+    rank: &Rank,
+    own: Own,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Cluster, MeasureError> {
+    let host = options.meeting.open(rank, options.secret.clone())?;
+    let wants_profiles = own.profile.is_some();
+    let own_rank = join(rank.clone(), own, &host)?;
+    let members = gather(&host, rank, options.timeout, progress)?;
+    // The meeting is over: its file goes, and nobody else gets in.
+    drop(host);
+    let mut lead = Lead::new(members, rank, options)?;
+    if wants_profiles {
+        lead.measure_nodes(progress);
+    }
+    let cluster = lead.measure(progress);
+    lead.end();
+    // It has been told to end as the others were.
+    let _ = own_rank.join();
+    Ok(cluster)
+}
+
+/// Lets this node come to its own meeting, in a thread.
+fn join(rank: Rank, own: Own, host: &Host) -> Result<std::thread::JoinHandle<()>, MeasureError> {
+    let port = host.listener.local_addr().map_err(MeasureError::Own)?.port();
+    let ip = seatmap_os::net::addresses().into_iter().next().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let secret = host.secret.clone();
+    let mut stream = TcpStream::connect((ip, port)).map_err(MeasureError::Own)?;
+    Ok(std::thread::spawn(move || {
+        if introduce(&mut stream, &rank, &own, &secret).is_ok() {
+            // Its end is seen at the other end of the connection.
+            let _ = obey(&mut stream, own, &secret);
+        }
+    }))
+}
+
+/// Waits for all ranks. Each caller is heard in a thread of its own: one that says nothing keeps nobody waiting.
+fn gather(
+    host: &Host,
+    rank: &Rank,
+    timeout: Duration,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<Member>, MeasureError> {
+    host.listener.set_nonblocking(true).map_err(MeasureError::Own)?;
+    let (heard, callers) = channel();
+    let (begun, mut members, mut refused) = (Instant::now(), BTreeMap::new(), Vec::new());
+    while members.len() < rank.size {
+        if begun.elapsed() >= timeout {
+            return Err(absent(rank, timeout, &members, &refused));
+        }
+        accept(host, &heard);
+        match next(&callers) {
+            Some(Ok((called, stream))) => admit(rank, &host.secret, called, stream, &mut members)?,
+            Some(Err(why)) => refused.push(why),
+            None => {}
+        }
+        progress(Progress::Met(members.len(), rank.size));
+    }
+    Ok(members.into_values().collect())
+}
+
+fn accept(host: &Host, heard: &Sender<Heard>) {
+    while let Ok((mut stream, from)) = host.listener.accept() {
+        let (heard, secret) = (heard.clone(), host.secret.clone());
+        std::thread::spawn(move || {
+            let hearing = prepared(&stream)
+                .map_err(|error| error.to_string())
+                .and_then(|()| hear::<Introduction>(&mut stream, &secret).map_err(|error| error.to_string()));
+            let caller = hearing.map(|called| (called, stream));
+            // If nobody listens any more, the meeting is over.
+            let _ = heard.send(caller.map_err(|why| format!("somebody at {}: {why}", from.ip().to_canonical())));
+        });
+    }
+}
+
+fn prepared(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_write_timeout(Some(Duration::from_secs(10)))
+}
+
+fn next(callers: &Receiver<Heard>) -> Option<Heard> {
+    callers.recv_timeout(Duration::from_millis(5)).ok()
+}
+
+fn admit(
+    rank: &Rank,
+    secret: &Secret,
+    called: Called<Introduction>,
+    mut stream: TcpStream,
+    members: &mut BTreeMap<usize, Member>,
+) -> Result<(), MeasureError> {
+    let said = called.said.clone();
+    if said.size != rank.size || said.rank >= rank.size {
+        let why = format!("it is rank {} of {}, and this start has {} ranks", said.rank, said.size, rank.size);
+        // If it cannot be told, it has gone.
+        let _ = refuse(&mut stream, &why);
+        return Ok(());
+    }
+    if let Some(first) = members.get(&said.rank) {
+        let _ = refuse(&mut stream, &format!("another process is rank {}", said.rank));
+        let (first, second) = (first.said.node.clone(), said.node);
+        return Err(MeasureError::Twice { rank: said.rank, first, second });
+    }
+    if welcome(&mut stream, secret, &called).is_ok() {
+        members.insert(said.rank, Member { said, stream, lost: None });
+    }
+    Ok(())
+}
+
+fn absent(rank: &Rank, timeout: Duration, members: &BTreeMap<usize, Member>, refused: &[String]) -> MeasureError {
+    let missing: Vec<u32> = (0..rank.size).filter(|each| !members.contains_key(each)).map(|each| each as u32).collect();
+    let told: BTreeSet<&String> = refused.iter().collect();
+    let told = told.into_iter().take(3).map(|why| format!("; {why}")).collect();
+    let absent = CpuList(missing).to_string();
+    MeasureError::Absent { size: rank.size, seconds: timeout.as_secs(), absent, told }
+}
+
+/// The nodes, and what is known of them.
+struct Lead<'a> {
+    members: Vec<Member>,
+    cluster: Cluster,
+    options: &'a Options,
+}
+
+impl<'a> Lead<'a> {
+    fn new(members: Vec<Member>, rank: &Rank, options: &'a Options) -> Result<Self, MeasureError> {
+        let (mut names, mut kept) = (BTreeSet::new(), Vec::new());
+        for mut member in members {
+            if options.each_rank {
+                member.said.node = format!("{}:{}", member.said.node, member.said.rank);
+            }
+            if names.insert(member.said.node.clone()) {
+                kept.push(member);
+            } else {
+                // Another rank of its node has come: it is not needed.
+                let _ = send(&mut member.stream, &Order::End);
+            }
+        }
+        if let ([only], true) = (kept.as_slice(), rank.size > 1) {
+            return Err(MeasureError::OneNode(rank.size, only.said.node.clone()));
+        }
+        let node = |member: &Member| Node {
+            name: member.said.node.clone(),
+            rank: member.said.rank,
+            address: member.said.address.ip().to_canonical().to_string(),
+            facts: member.said.facts.clone(),
+            profile: None,
+        };
+        let mut cluster = Cluster {
+            format: FORMAT.to_owned(),
+            date: options.date.clone(),
+            launcher: Some(rank.launcher.to_owned()),
+            nodes: kept.iter().map(node).collect(),
+            pairs: Vec::new(),
+            groups: Vec::new(),
+            held_back: None,
+            missing: Vec::new(),
+        };
+        if let Some(earlier) = &options.earlier {
+            cluster.pairs = carried(earlier, &cluster)?;
+        }
+        Ok(Lead { members: kept, cluster, options })
+    }
+
+    /// Each node measures itself, all at a time.
+    fn measure_nodes(&mut self, progress: &mut dyn FnMut(Progress)) {
+        let all = self.members.len();
+        for member in &mut self.members {
+            if let Err(error) = send(&mut member.stream, &Order::Profile) {
+                member.lost = Some(error.to_string());
+            }
+        }
+        for at in 0..all {
+            match self.answer(at) {
+                Some(Answer::Profile(profile)) => self.cluster.nodes[at].profile = profile.map(|profile| *profile),
+                Some(_) => self.lose(at, "it answered something else".to_owned()),
+                None => {}
+            }
+            progress(Progress::Nodes(at + 1, all));
+        }
+    }
+
+    fn measure(&mut self, progress: &mut dyn FnMut(Progress)) -> Cluster {
+        let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
+        let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
+        let mut known: Values = self.cluster.pairs.iter().filter_map(value).collect();
+        let every = names.len() * names.len().saturating_sub(1) / 2;
+        let most = if self.options.all { every } else { every.min(choice::PAIRS_A_NODE * names.len()) };
+        let chosen = choice::choose(&names, self.options.all, &mut known, &mut |pairs| {
+            let mut found = Vec::new();
+            for round in rounds(pairs, self.options.at_once) {
+                self.measure_round(&round);
+                progress(Progress::Pairs(self.cluster.pairs.len(), most));
+            }
+            for pair in pairs {
+                let measured = self.cluster.pairs.iter().find(|known| known.nodes == *pair);
+                found.push(measured.and_then(|pair| Some(pair.trip(SIZE_BYTES)?.median_ns)));
+            }
+            found
+        });
+        self.cluster.pairs.sort_by_key(|pair| pair.nodes);
+        (self.cluster.groups, self.cluster.held_back) = (chosen.groups, chosen.held_back);
+        self.look_again(progress);
+        let lost = |member: &Member| Some(Missing { nodes: vec![member.said.node.clone()], why: member.lost.clone()? });
+        self.cluster.missing.splice(0..0, self.members.iter().filter_map(lost));
+        self.cluster.clone()
+    }
+
+    /// Measures again what looks bad, and keeps the better figures: a busy moment makes a way look slow, and nothing
+    /// makes it look faster than it is. A bad one stays bad.
+    fn look_again(&mut self, progress: &mut dyn FnMut(Progress)) {
+        for _ in 0..LOOKS {
+            let suspects = judge::suspects(&self.cluster);
+            for (at, pair) in suspects.iter().enumerate() {
+                let first = self.cluster.pairs.iter().position(|known| known.nodes == *pair);
+                let first = first.map(|at| self.cluster.pairs.remove(at));
+                self.measure_round(&[*pair]);
+                if let Some(first) = first {
+                    match self.cluster.pairs.iter_mut().find(|known| known.nodes == *pair) {
+                        Some(second) => second.keep_better(first),
+                        None => self.cluster.pairs.push(first),
+                    }
+                }
+                progress(Progress::Again(at + 1, suspects.len()));
+            }
+            self.cluster.pairs.sort_by_key(|pair| pair.nodes);
+        }
+    }
+
+    /// Measures pairs that have no node in common, at a time.
+    fn measure_round(&mut self, round: &[[usize; 2]]) {
+        let mut asked = Vec::new();
+        for [a, b] in round {
+            if self.members[*a].lost.is_some() || self.members[*b].lost.is_some() {
+                continue;
+            }
+            let trips_ms = u64::try_from(self.options.trips.as_millis()).unwrap_or(u64::MAX);
+            let order = Order::Pair { address: self.members[*b].said.address, trips_ms };
+            match send(&mut self.members[*a].stream, &order) {
+                Ok(()) => asked.push([*a, *b]),
+                Err(error) => self.lose(*a, error.to_string()),
+            }
+        }
+        for [a, b] in asked {
+            match self.answer(a) {
+                Some(Answer::Pair(found)) => self.cluster.pairs.push(pair([a, b], *found)),
+                Some(Answer::Failed(why)) => self.failed([a, b], why),
+                Some(Answer::Profile(_)) => self.lose(a, "it answered something else".to_owned()),
+                None => {}
+            }
+        }
+    }
+
+    /// The answer of a node; `None` where it went away.
+    fn answer(&mut self, at: usize) -> Option<Answer> {
+        let member = &mut self.members[at];
+        if member.lost.is_some() {
+            return None;
+        }
+        let answer =
+            member.stream.set_read_timeout(Some(self.options.timeout)).and_then(|()| receive(&mut member.stream));
+        match answer {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                self.lose(at, told(&error, self.options.timeout));
+                None
+            }
+        }
+    }
+
+    fn lose(&mut self, at: usize, why: String) {
+        self.members[at].lost.get_or_insert(why);
+    }
+
+    /// A pair without figures: its second node has gone, or the two do not reach each other.
+    fn failed(&mut self, [a, b]: [usize; 2], why: String) {
+        if has_gone(&self.members[b].stream) {
+            return self.lose(b, "its connection broke: the process or the node has ended".to_owned());
+        }
+        let nodes = [a, b].map(|node| self.cluster.nodes[node].name.clone()).to_vec();
+        self.cluster.missing.push(Missing { nodes, why });
+    }
+
+    fn end(&mut self) {
+        for member in &mut self.members {
+            // One that has gone needs no word.
+            let _ = send(&mut member.stream, &Order::End);
+        }
+    }
+}
+
+fn pair(nodes: [usize; 2], found: Found) -> Pair {
+    Pair {
+        nodes,
+        trips: found.trips,
+        rate_mbps: found.rate_mbps,
+        gap_ns: found.gap_ns,
+        retransmits: found.retransmits,
+        segments: found.segments,
+        clock_offset_ns: Some(found.clock_offset_ns),
+        mtu_bytes: found.mtu_bytes,
+    }
+}
+
+fn told(error: &io::Error, timeout: Duration) -> String {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            format!("it did not answer within {} s", timeout.as_secs())
+        }
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            "its connection broke: the process or the node has ended".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Whether the other end of a connection that nobody speaks on has gone.
+fn has_gone(stream: &TcpStream) -> bool {
+    let peeked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
+    let restored = stream.set_nonblocking(false);
+    let is_silent = matches!(&peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+    restored.is_err() || matches!(peeked, Ok(0)) || (peeked.is_err() && !is_silent)
+}
+
+/// Rounds of at most so many pairs without a common node, in the order of the pairs.
+fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
+    let mut rounds: Vec<Vec<[usize; 2]>> = Vec::new();
+    for pair in pairs {
+        let is_free = |round: &Vec<[usize; 2]>| {
+            round.len() < at_once.max(1) && !round.iter().flatten().any(|node| pair.contains(node))
+        };
+        match rounds.iter_mut().find(|round| is_free(round)) {
+            Some(round) => round.push(*pair),
+            None => rounds.push(vec![*pair]),
+        }
+    }
+    rounds
+}
+
+/// The pairs of an earlier result, by the names of their nodes.
+fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<Pair>, MeasureError> {
+    let index: BTreeMap<&str, usize> =
+        now.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+    let of = |node: &Node| index.get(node.name.as_str()).copied();
+    if let Some(other) = earlier.nodes.iter().find(|node| of(node).is_none()) {
+        return Err(MeasureError::Earlier(format!("{} is not among those of this start", other.name)));
+    }
+    let moved = |pair: &Pair| {
+        let [a, b] = pair.nodes.map(|node| of(&earlier.nodes[node]));
+        let (a, b) = a.zip(b)?;
+        Some(if a < b { Pair { nodes: [a, b], ..pair.clone() } } else { turned(pair, [b, a]) })
+    };
+    Ok(earlier.pairs.iter().filter_map(moved).collect())
+}
+
+/// The same pair seen from its other node.
+fn turned(pair: &Pair, nodes: [usize; 2]) -> Pair {
+    let mut turned = Pair { nodes, ..pair.clone() };
+    turned.rate_mbps.reverse();
+    turned.gap_ns.reverse();
+    turned.retransmits.reverse();
+    turned.segments.reverse();
+    turned.clock_offset_ns = pair.clock_offset_ns.map(|ns| -ns);
+    turned
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! Rank 0 and its ranks, as threads of one process that speak over TCP.
+
+use super::*;
+use crate::meeting::Meeting;
+use std::path::Path;
+
+fn own(name: &str) -> Own {
+    Own { name: name.to_owned(), facts: crate::Facts::default(), profile: None }
+}
+
+fn rank(rank: usize, size: usize) -> Rank {
+    Rank { rank, size, launcher: "test", job: None }
+}
+
+fn options(folder: &Path) -> Options {
+    Options {
+        meeting: Meeting::File(folder.join("meeting")),
+        secret: None,
+        all: false,
+        each_rank: false,
+        trips: Duration::from_millis(2),
+        at_once: 2,
+        timeout: Duration::from_secs(60),
+        earlier: None,
+        date: None,
+    }
+}
+
+/// Runs ranks with these numbers, each as a node of its own name, and returns what rank 0 says.
+fn started(options: &Options, size: usize, others: &[usize]) -> Result<Cluster, MeasureError> {
+    let others: Vec<_> = others
+        .iter()
+        .map(|number| {
+            let (number, options) = (*number, options.clone());
+            std::thread::spawn(move || {
+                crate::measure::run(&rank(number, size), own(&format!("n{number}")), &options, &mut |_| {})
+            })
+        })
+        .collect();
+    let cluster = crate::measure::run(&rank(0, size), own("n0"), options, &mut |_| {});
+    for other in others {
+        // Where rank 0 fails, the others fail too.
+        let _ = other.join().unwrap();
+    }
+    cluster.map(Option::unwrap)
+}
+
+#[test]
+fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let cluster = started(&options(folder.path()), 4, &[1, 2, 3]).unwrap();
+    assert_eq!(cluster.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n1", "n2", "n3"]);
+    assert_eq!(cluster.pairs.len(), 6);
+    assert_eq!(cluster.missing, []);
+    let again = Cluster::from_json(&cluster.to_json()).unwrap();
+    assert_eq!(again, cluster);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    // Another start goes on from it: it has no pairs to choose, only those to look at again that look bad.
+    let resumed = Options { earlier: Some(again), ..options(folder.path()) };
+    let mut chosen = 0;
+    let others: Vec<_> = (1..4)
+        .map(|number| {
+            let options = resumed.clone();
+            std::thread::spawn(move || {
+                crate::measure::run(&rank(number, 4), own(&format!("n{number}")), &options, &mut |_| {})
+            })
+        })
+        .collect();
+    let count = &mut |progress| chosen += usize::from(matches!(progress, Progress::Pairs(..)));
+    let resumed = crate::measure::run(&rank(0, 4), own("n0"), &resumed, count).unwrap().unwrap();
+    others.into_iter().for_each(|other| drop(other.join().unwrap()));
+    assert_eq!((chosen, resumed.pairs.len()), (0, 6));
+}
+
+#[test]
+fn a_rank_that_never_comes_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { timeout: Duration::from_millis(400), ..options(folder.path()) };
+    let told = started(&options, 4, &[2]).unwrap_err().to_string();
+    assert!(told.starts_with("of 4 ranks, these did not come within 0 s: 1,3"), "{told}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn two_ranks_of_one_number_are_told_with_their_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = started(&options(folder.path()), 3, &[1, 1]).unwrap_err().to_string();
+    assert_eq!(told, "two processes say that they are rank 1: one on n1, one on n1");
+}
+
+#[test]
+fn ranks_of_one_node_count_once_unless_each_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = |each_rank: bool| {
+        let options = Options { each_rank, ..options(folder.path()) };
+        let other = options.clone();
+        let thread = std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("here"), &other, &mut |_| {}));
+        let cluster = crate::measure::run(&rank(0, 2), own("here"), &options, &mut |_| {});
+        thread.join().unwrap().ok();
+        cluster
+    };
+    assert!(matches!(both(false), Err(MeasureError::OneNode(2, name)) if name == "here"));
+    let cluster = both(true).unwrap().unwrap();
+    assert_eq!(cluster.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["here:0", "here:1"]);
+}
+
+/// A rank that comes, and ends when it is asked for something.
+#[test]
+fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path());
+    let dying = options.clone();
+    let other = std::thread::spawn(move || {
+        let found = dying.meeting.find_host(&rank(1, 3), None, dying.timeout, |mut stream, secret| {
+            introduce(&mut stream, &rank(1, 3), &own("n1"), secret)?;
+            Ok(stream)
+        });
+        let mut stream = found.unwrap();
+        let _: io::Result<Order> = receive(&mut stream);
+    });
+    let cluster = started(&options, 3, &[2]).unwrap();
+    other.join().unwrap();
+    assert_eq!(cluster.missing.len(), 1, "{:?}", cluster.missing);
+    assert_eq!(cluster.missing[0].nodes, ["n1"]);
+    assert!(cluster.missing[0].why.contains("its connection broke"), "{:?}", cluster.missing);
+    assert!(cluster.pairs.iter().any(|pair| pair.nodes == [0, 2]));
+    // The earlier result of other nodes is refused.
+    let mut other = cluster.clone();
+    other.nodes[2].name = "elsewhere".to_owned();
+    let told = started(&Options { earlier: Some(other), ..options }, 2, &[1]).unwrap_err().to_string();
+    assert!(told.starts_with("the earlier result is of other nodes: "), "{told}");
+}
+
+#[test]
+fn a_stranger_with_another_secret_is_told_of_and_not_let_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let with = |text: &str| Options {
+        meeting: Meeting::Address(address.clone()),
+        secret: Some(Secret::given(text, "a test").unwrap()),
+        timeout: Duration::from_millis(800),
+        ..options(folder.path())
+    };
+    let stranger = with("another secret altogether");
+    let thread = std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("n1"), &stranger, &mut |_| {}));
+    let told = crate::measure::run(&rank(0, 2), own("n0"), &with("the secret of this start"), &mut |_| {}).unwrap_err();
+    let told = told.to_string();
+    assert!(told.contains("these did not come within 0 s: 1; somebody at 127.0.0.1"), "{told}");
+    assert!(thread.join().unwrap().unwrap_err().to_string().contains("another secret"));
+}
+
+#[test]
+fn rounds_have_no_node_twice() {
+    let pairs: Vec<[usize; 2]> = (0..6).flat_map(|a| (a + 1..6).map(move |b| [a, b])).collect();
+    let rounds = rounds(&pairs, 3);
+    assert_eq!(rounds.concat().len(), 15);
+    for round in rounds {
+        let nodes: BTreeSet<&usize> = round.iter().flatten().collect();
+        assert!(round.len() <= 3 && nodes.len() == 2 * round.len(), "{round:?}");
+    }
+}

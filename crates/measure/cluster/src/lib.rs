@@ -1,0 +1,41 @@
+//! Clusters: how far apart their nodes are, which stand on one switch, and which node or cable is bad.
+//!
+//! An existing launcher (Slurm, Open MPI, MPICH, torchrun, or a loop over ssh) starts one process on each node. They
+//! meet at rank 0 over TCP, prove to each other that they know a secret, and measure pairs of nodes by plain messages:
+//! round trips by size, gaps, rates each way. Rank 0 chooses the pairs, at most four times as many as there are nodes,
+//! finds the groups, predicts the rest, and says how well that works on pairs that it had held back.
+//!
+//! | module | is |
+//! |---|---|
+//! | [`launcher`] | the rank of this process and the number of ranks, as the launcher's variables say |
+//! | [`secret`] | the shared secret, and the proofs that a peer knows it |
+//! | [`meeting`] | where ranks find rank 0: a file that all see, or an address |
+//! | [`measure`] | the parallel program itself |
+//! | [`choice`] | which pairs are measured, so that few tell of all |
+//! | [`fit`] | groups of nodes, and the values of pairs that nobody measured |
+//! | [`cluster`] | the result on file, `seatmap-cluster/1` |
+//! | [`judge`] | what is wrong with a cluster, by name |
+//!
+//! It launches nothing and needs no MPI. Traffic is authenticated, and not encrypted: it carries no more than figures.
+#![deny(missing_docs)]
+
+pub mod choice;
+pub mod cluster;
+mod drive;
+mod echo;
+mod facts;
+pub mod fit;
+mod handshake;
+pub mod judge;
+pub mod launcher;
+mod lead;
+pub mod measure;
+pub mod meeting;
+pub mod secret;
+mod wire;
+mod worker;
+
+pub use cluster::{Cluster, Missing, Node, Pair, Trip};
+pub use facts::Facts;
+pub use launcher::Rank;
+pub use measure::{MeasureError, Options, Progress};

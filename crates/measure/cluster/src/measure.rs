@@ -1,0 +1,126 @@
+//! The parallel program: rank 0 chooses pairs and gathers figures, the others do as it says.
+
+use crate::cluster::Cluster;
+use crate::facts::Facts;
+use crate::handshake::HandshakeError;
+use crate::launcher::Rank;
+use crate::meeting::{Meeting, MeetingError};
+use crate::secret::Secret;
+use crate::{lead, worker};
+use seatmap_machine::Profile;
+use std::io;
+use std::time::Duration;
+
+/// The choices of the user.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the ranks meet.
+    pub meeting: Meeting,
+    /// Their secret; a meeting by file needs none.
+    pub secret: Option<Secret>,
+    /// Measure every pair.
+    pub all: bool,
+    /// Every rank counts as a node, also those of one host.
+    pub each_rank: bool,
+    /// The time for the round trips of one size of one pair.
+    pub trips: Duration,
+    /// Pairs that are measured at a time. More than one disturb each other where they share a link.
+    pub at_once: usize,
+    /// How long is waited for a rank to come, and for a pair.
+    pub timeout: Duration,
+    /// An earlier result: its pairs are not measured again.
+    pub earlier: Option<Cluster>,
+    /// The day, as `YYYY-MM-DD`.
+    pub date: Option<String>,
+}
+
+/// This rank's own node.
+pub struct Own {
+    /// Its host name.
+    pub name: String,
+    /// Its facts.
+    pub facts: Facts,
+    /// Measures its core distances, where that is asked for.
+    pub profile: Option<Box<dyn Fn() -> Option<Profile> + Send>>,
+}
+
+impl std::fmt::Debug for Own {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Own").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// How far rank 0 is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// So many of so many ranks have come.
+    Met(usize, usize),
+    /// So many nodes of so many have measured themselves.
+    Nodes(usize, usize),
+    /// So many pairs of at most so many are measured.
+    Pairs(usize, usize),
+    /// So many of so many pairs that looked bad are measured again.
+    Again(usize, usize),
+}
+
+/// Why there is no result, or only a part of one.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The ranks cannot meet.
+    #[error(transparent)]
+    Meeting(#[from] MeetingError),
+    /// Two ranks have one number.
+    #[error("two processes say that they are rank {rank}: one on {first}, one on {second}")]
+    Twice {
+        /// The number.
+        rank: usize,
+        /// The nodes.
+        first: String,
+        /// The nodes.
+        second: String,
+    },
+    /// Ranks never came.
+    #[error("of {size} ranks, these did not come within {seconds} s: {absent}{told}")]
+    Absent {
+        /// How many there are.
+        size: usize,
+        /// How long they were waited for.
+        seconds: u64,
+        /// Their numbers.
+        absent: String,
+        /// Words about those that were sent away.
+        told: String,
+    },
+    /// Rank 0 went away.
+    #[error("rank 0 has ended")]
+    Lead(#[source] io::Error),
+    /// A connection between two ranks did not come about.
+    #[error(transparent)]
+    Handshake(#[from] HandshakeError),
+    /// All ranks run on one node.
+    #[error("all {0} ranks run on {1}: distances between nodes need two (--each-rank counts every rank as a node)")]
+    OneNode(usize, String),
+    /// A file of an earlier measurement is of other nodes.
+    #[error("the earlier result is of other nodes: {0}")]
+    Earlier(String),
+    /// This process has no thread or port for itself.
+    #[error("this rank cannot serve others")]
+    Own(#[source] io::Error),
+}
+
+/// Runs this rank. Rank 0 returns the result, the others nothing.
+///
+/// # Errors
+/// [`MeasureError`]. Nodes that went away while pairs were measured are not among them: they stand in [`Cluster::missing`].
+pub fn run(
+    rank: &Rank,
+    own: Own,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<Cluster>, MeasureError> {
+    if rank.rank > 0 {
+        worker::run(rank, own, options)?;
+        return Ok(None);
+    }
+    lead::run(rank, own, options, progress).map(Some)
+}

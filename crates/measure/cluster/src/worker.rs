@@ -1,0 +1,93 @@
+//! A rank that does as rank 0 says: it answers other nodes, and measures those that it is told to.
+
+use crate::drive::{Found, drive};
+use crate::echo::serve;
+use crate::facts::Facts;
+use crate::handshake::{HandshakeError, call};
+use crate::launcher::Rank;
+use crate::measure::{MeasureError, Options, Own};
+use crate::meeting::{Greeting, plain};
+use crate::secret::Secret;
+use crate::wire::{receive, send};
+use seatmap_machine::Profile;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+/// The words of a rank about itself when it comes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Introduction {
+    pub rank: usize,
+    pub size: usize,
+    pub node: String,
+    /// Where other ranks reach it.
+    pub address: SocketAddr,
+    pub facts: Facts,
+}
+
+/// The orders of rank 0.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// Measure this node's core distances.
+    Profile,
+    /// Measure the way to the node at this address; trips of each size take so many ms.
+    Pair { address: SocketAddr, trips_ms: u64 },
+    /// It is done.
+    End,
+}
+
+/// The answers of a rank.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    Profile(Option<Box<Profile>>),
+    Pair(Box<Found>),
+    Failed(String),
+}
+
+/// Runs a rank other than 0 until rank 0 says that it is done.
+pub(crate) fn run(rank: &Rank, own: Own, options: &Options) -> Result<(), MeasureError> {
+    let (mut stream, secret) =
+        options.meeting.find_host(rank, options.secret.as_ref(), options.timeout, |mut stream, secret| {
+            introduce(&mut stream, rank, &own, secret)?;
+            Ok((stream, secret.clone()))
+        })?;
+    obey(&mut stream, own, &secret)
+}
+
+/// Comes to rank 0, with a port at which others are answered.
+pub(crate) fn introduce(stream: &mut TcpStream, rank: &Rank, own: &Own, secret: &Secret) -> Result<(), Greeting> {
+    let again = |error: io::Error| Greeting::Again(error.to_string());
+    stream.set_nodelay(true).map_err(again)?;
+    stream.set_read_timeout(Some(Duration::from_secs(10))).map_err(again)?;
+    // The interface that leads to rank 0 is the one that others use.
+    let ip = plain(stream.local_addr().map_err(again)?.ip());
+    let listener = TcpListener::bind((ip, 0)).map_err(again)?;
+    let address = listener.local_addr().map_err(again)?;
+    let (node, facts) = (own.name.clone(), own.facts.clone());
+    let introduction = Introduction { rank: rank.rank, size: rank.size, node, address, facts };
+    call(stream, secret, &introduction).map_err(|error| match error {
+        HandshakeError::Connection(error) => again(error),
+        HandshakeError::Secret => Greeting::Again(error.to_string()),
+        other => Greeting::Never(other.to_string()),
+    })?;
+    stream.set_read_timeout(None).map_err(again)?;
+    serve(listener, secret.clone());
+    Ok(())
+}
+
+/// Does what rank 0 asks for.
+pub(crate) fn obey(stream: &mut TcpStream, own: Own, secret: &Secret) -> Result<(), MeasureError> {
+    loop {
+        let order: Order = receive(stream).map_err(MeasureError::Lead)?;
+        let answer = match order {
+            Order::End => return Ok(()),
+            Order::Profile => Answer::Profile(own.profile.as_ref().and_then(|measure| measure()).map(Box::new)),
+            Order::Pair { address, trips_ms } => match drive(address, secret, Duration::from_millis(trips_ms)) {
+                Ok(found) => Answer::Pair(Box::new(found)),
+                Err(error) => Answer::Failed(error.to_string()),
+            },
+        };
+        send(stream, &answer).map_err(MeasureError::Lead)?;
+    }
+}

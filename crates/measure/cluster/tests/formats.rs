@@ -1,0 +1,113 @@
+//! The file of a cluster: its JSON Schema in `docs/formats/` key by key, and texts that are none.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use proptest::prelude::*;
+use seatmap_cluster::cluster::{FORMAT, HeldBack};
+use seatmap_cluster::{Cluster, Facts, Missing, Node, Pair, Trip};
+use seatmap_machine::{Origin, OriginKind, Profile, Topology};
+use seatmap_schema::{refused, undescribed};
+use serde_json::{Value, json};
+
+const NOTHING: Vec<String> = Vec::new();
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cluster-1.schema.json")).unwrap()
+}
+
+/// A cluster with every field filled. No `..Default`: a new field must be added here, and so to the schema.
+fn full() -> Cluster {
+    let node = |rank: usize| Node {
+        name: format!("n{rank}"),
+        rank,
+        address: "10.77.0.1".to_owned(),
+        facts: Facts::read(),
+        profile: Some(profile()),
+    };
+    Cluster {
+        format: FORMAT.to_owned(),
+        date: Some("2026-11-23".to_owned()),
+        launcher: Some("Slurm".to_owned()),
+        nodes: vec![node(0), node(1)],
+        pairs: vec![pair()],
+        groups: vec![vec![0], vec![1]],
+        held_back: Some(HeldBack { pairs: 3, error_percent: 1.5 }),
+        missing: vec![Missing { nodes: vec!["n2".to_owned()], why: "it did not answer within 60 s".to_owned() }],
+    }
+}
+
+fn profile() -> Profile {
+    let origin = Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+    Profile::new("n0", origin, Topology::unknown(0..2))
+}
+
+fn pair() -> Pair {
+    let trip =
+        Trip { size_bytes: 8, median_ns: 110e3, p10_ns: 90e3, p90_ns: 200e3, ci95_ns: [105e3, 115e3], count: 100 };
+    Pair {
+        nodes: [0, 1],
+        trips: vec![trip],
+        rate_mbps: [190.0, 191.0],
+        gap_ns: [900.0, 950.0],
+        retransmits: [0, 2],
+        segments: [3000, 3100],
+        clock_offset_ns: Some(-120.0),
+        mtu_bytes: Some(1500),
+    }
+}
+
+#[test]
+fn the_schema_describes_every_key_and_no_other() {
+    assert_eq!(undescribed(&schema()), NOTHING);
+    let written: Value = serde_json::from_str(&full().to_json()).unwrap();
+    assert_eq!(refused(&schema(), &written), NOTHING);
+    assert_eq!(Cluster::from_json(&full().to_json()).unwrap(), full());
+}
+
+#[test]
+fn figures_that_contradict_each_other_are_refused() {
+    let told = |change: fn(&mut Value)| {
+        let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
+        change(&mut document);
+        Cluster::from_json(&document.to_string()).unwrap_err().to_string()
+    };
+    assert_eq!(told(|it| it["nodes"] = json!([])), "0 nodes, where 1 to 8192 can be read");
+    assert_eq!(told(|it| it["nodes"][1]["name"] = "n0".into()), "two nodes have the name n0");
+    assert!(told(|it| it["pairs"][0]["nodes"] = json!([1, 0])).starts_with("a pair of nodes 1 and 0, where"));
+    assert!(told(|it| it["pairs"][0]["nodes"] = json!([0, 2])).starts_with("a pair of nodes 0 and 2, where"));
+    assert!(told(|it| it["pairs"][0]["rate_mbps"][1] = 0.into()).ends_with("is not a positive number"));
+    assert!(told(|it| it["pairs"][0]["trips"] = json!([])).ends_with("not in the order of their sizes"));
+    assert!(told(|it| it["groups"][1] = json!([0])).starts_with("node 0 of a group is none of the 2"));
+    assert!(told(|it| it["format"] = "seatmap-cluster/2".into()).contains("this program reads seatmap-cluster/1"));
+}
+
+proptest! {
+    /// A document with any value somewhere is read or refused, and one that is read can be judged.
+    #[test]
+    fn any_value_anywhere_is_read_or_refused(at in 0..12usize, value in any::<f64>(), index in 0..5usize) {
+        let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
+        let place = match at {
+            0 => &mut document["pairs"][0]["nodes"][index % 2],
+            1 => &mut document["pairs"][0]["rate_mbps"][index % 2],
+            2 => &mut document["pairs"][0]["segments"][index % 2],
+            3 => &mut document["pairs"][0]["trips"][0]["median_ns"],
+            4 => &mut document["pairs"][0]["trips"][0]["ci95_ns"][index % 2],
+            5 => &mut document["groups"][index % 2],
+            6 => &mut document["held_back"],
+            7 => &mut document["nodes"][index % 2]["facts"],
+            8 => &mut document["pairs"][0]["retransmits"][index % 2],
+            9 => &mut document["pairs"][0]["clock_offset_ns"],
+            10 => &mut document["pairs"][0]["trips"][0]["size_bytes"],
+            _ => &mut document["missing"],
+        };
+        *place = match index {
+            0 => json!(value),
+            1 => json!(value.abs() as u64),
+            2 => json!([]),
+            3 => Value::Null,
+            _ => json!({ "x": 1 }),
+        };
+        if let Ok(cluster) = Cluster::from_json(&document.to_string()) {
+            let _ = seatmap_cluster::judge::faults(&cluster);
+        }
+    }
+}
