@@ -21,7 +21,8 @@ pub struct CellServe {
     /// How long a turn lasts, for cells that take turns: 10s, 1m.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
     pub slice: u64,
-    /// Show this folder to programs in cells that have no I/O rights of their own, over 9P at a socket of the same name and .9p.
+    /// Show this folder to programs in cells that have no I/O rights of their own, over 9P at a socket of the same name
+    /// and .9p.
     #[arg(long, value_name = "FOLDER")]
     pub export: Option<PathBuf>,
     /// Change nothing in that folder.
