@@ -142,9 +142,14 @@ mod tests {
     fn one_left_behind_that_somebody_reads_is_in_nobodys_way() {
         let Some(_first) = begun() else { return };
         let tracefs = Tracefs::open().unwrap();
-        let left = tracefs.folder().join("instances").join(format!("{PREFIX}read"));
+        let instances = tracefs.folder().join("instances");
+        let left = instances.join(format!("{PREFIX}read"));
+        // In its turn, as other tests sweep too.
+        let turn = File::open(&instances).unwrap();
+        turn.lock().unwrap();
         std::fs::create_dir(&left).unwrap();
         let reader = File::open(left.join("trace")).unwrap();
+        drop(turn);
         Instance::begin(&[0]).unwrap();
         drop(reader);
         // Another sweep may have been quicker.
