@@ -35,7 +35,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-loom test-cells lab recipes lint bench figures programs studies docs fuzz build dist install install-lib clean
+.PHONY: demo test test-programs test-build test-cells lab recipes lint bench figures programs studies docs fuzz build dist install install-lib clean
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -47,7 +47,7 @@ build:
 test:
 	$(MAKE) -j2 --output-sync=target test-programs test-build
 	SEATMAP_EXAMPLES_BUILT=1 $(CARGO) test --workspace --locked --features $(TEST_FEATURES)
-	$(MAKE) -j2 --output-sync=target test-cells test-loom
+	$(MAKE) test-cells
 
 test-programs:
 	./scripts/browser
@@ -55,9 +55,6 @@ test-programs:
 
 test-build:
 	$(CARGO) test --workspace --locked --features $(TEST_FEATURES) --no-run
-
-test-loom:
-	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
 
 test-cells:
 	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap

@@ -36,37 +36,26 @@
 #![deny(missing_docs)]
 
 pub mod bell;
-#[cfg(not(feature = "loom"))]
 pub mod context;
-#[cfg(not(feature = "loom"))]
 mod desk;
 pub mod error;
-#[cfg(not(feature = "loom"))]
 pub mod inside;
 pub mod mailbox;
 pub mod options;
 pub mod poller;
 mod primitive;
-#[cfg(not(feature = "loom"))]
 pub mod program;
-#[cfg(not(feature = "loom"))]
 pub mod runtime;
 pub mod signal;
 pub mod store;
-#[cfg(not(feature = "loom"))]
 pub mod thread;
 
-#[cfg(not(feature = "loom"))]
 pub use context::Context;
 pub use error::WorkerError;
-#[cfg(not(feature = "loom"))]
 pub use inside::Inside;
 pub use options::{Polling, WorkerOptions};
 pub use poller::WeightedPoller;
-#[cfg(not(feature = "loom"))]
 pub use program::Program;
-#[cfg(not(feature = "loom"))]
 pub use runtime::{Runtime, allowed_cpus};
 pub use store::Store;
-#[cfg(not(feature = "loom"))]
 pub use thread::ThreadContext;

@@ -167,7 +167,7 @@ fn found(entry: &AtomicU64, number: u32) -> Option<u32> {
     ((word >> 32) as u32 == number).then_some(word as u32)
 }
 
-#[cfg(all(test, not(feature = "loom")))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;

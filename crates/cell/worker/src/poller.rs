@@ -85,7 +85,7 @@ pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
     shares
 }
 
-#[cfg(all(test, not(feature = "loom")))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
