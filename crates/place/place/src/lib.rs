@@ -23,7 +23,7 @@
 //! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, constraints |
 //! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
-//! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | methods that use them |
+//! | [`portfolio`], [`multilevel`], `cycles`, [`exact`], [`congestion`], [`solve`] | methods that use them |
 //! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |
 //! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
 //! | [`line_homes`] | which homes the lines of that program's own memory have |
@@ -44,6 +44,7 @@ mod build;
 pub mod candidates;
 mod channels;
 pub mod congestion;
+mod cycles;
 pub mod error;
 pub mod exact;
 mod get_core;

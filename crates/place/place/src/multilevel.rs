@@ -42,7 +42,8 @@ fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     Started { name: above.name, found: downhill(problem, lawful(problem, slot_of), limit) }
 }
 
-type Pairs = Vec<(u32, u32)>;
+/// Two items each, or two slots.
+pub(crate) type Pairs = Vec<(u32, u32)>;
 
 /// Heavy-edge matching; the remaining items are paired as they come, tasks with tasks first.
 fn pairs_of_items(problem: &Problem) -> Pairs {
@@ -83,8 +84,8 @@ fn pairs_of_slots(problem: &Problem) -> Pairs {
     pairs
 }
 
-/// The problem of the pairs. Distances are those between the pairs' PUs on average.
-fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem {
+/// The problem of the pairs.
+pub(crate) fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem {
     let tasks = problem.tasks();
     // A pair with a task is a task; pairs of holes come last, as holes do.
     let is_task = |pair: &(u32, u32)| (pair.0.min(pair.1) as usize) < tasks;
@@ -98,16 +99,21 @@ fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem {
         later.map(move |(with, weight)| (task, with, weight))
     });
     let traffic = Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
+    let pu = |slot: u32| problem.pu_of_slot[slot as usize];
+    // Pairs on one PU each leave the machine as it is, which is much smaller than a table of all pairs.
+    let (distance, pu_of_slot) = match slots.iter().all(|(a, b)| pu(*a) == pu(*b)) {
+        true => (problem.distance.clone(), slots.iter().map(|(a, _)| pu(*a)).collect()),
+        false => (of_pairs(problem, slots), (0..slots.len() as u32).collect()),
+    };
+    Problem { fixed: vec![None; coarse_tasks], zones: Zones::free(slots.len()), pu_of_slot, distance, traffic }
+}
+
+/// The distances between the pairs' PUs on average.
+fn of_pairs(problem: &Problem, slots: &Pairs) -> Square<f32> {
     let between = |i: usize, j: usize| {
         let ((a, b), (c, d)) = (slots[i], slots[j]);
         let at = |a: u32, c: u32| problem.between(a as usize, c as usize);
         if i == j { at(a, b) as f32 } else { (0.25 * (at(a, c) + at(a, d) + at(b, c) + at(b, d))) as f32 }
     };
-    Problem {
-        fixed: vec![None; coarse_tasks],
-        zones: Zones::free(slots.len()),
-        pu_of_slot: (0..slots.len() as u32).collect(),
-        distance: Square::from_fn(slots.len(), between),
-        traffic,
-    }
+    Square::from_fn(slots.len(), between)
 }

@@ -3,6 +3,7 @@
 use crate::Problem;
 use crate::as_problem::AsProblem;
 use crate::bound::{BOUND_PART, gilmore_lawler_dense};
+use crate::cycles::{can_join, cycles};
 use crate::exact::{MOST_TASKS, exact};
 use crate::multilevel::{SMALLEST, multilevel};
 use crate::portfolio::{Started, portfolio, refine};
@@ -14,7 +15,7 @@ pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
 /// The result of a search, and the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Cheapest {
+pub struct Cheapest {
     /// The cheapest assignment found.
     pub found: Found,
     /// Whether it is proven that no placement is cheaper.
@@ -38,9 +39,13 @@ pub struct Solved {
 
 /// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else the portfolio, and
 /// for few tasks a proof. `threads` searches run side by side.
-pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
+#[must_use]
+pub fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
     // A placement that meets the bound is optimal.
     let until = limit.until(lower_bound * ROUNDED);
+    if can_join(problem) {
+        return joined(problem, lower_bound, &until, threads, seed);
+    }
     if problem.slots() >= SMALLEST {
         let best = side_by_side(threads, seed, |seed| multilevel(problem, &until, seed));
         return told(best.found, false, &format!("multilevel from {}", best.name));
@@ -60,6 +65,23 @@ pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threa
         None => told(best.found, false, best.name),
     }
 }
+
+/// Where every PU has several slots: a start, and then cycles.
+fn joined(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
+    let best = side_by_side(threads, seed, |seed| {
+        let part = limit.part(START_PART);
+        let start = match problem.slots() >= SMALLEST {
+            true => multilevel(problem, &part, seed),
+            false => portfolio(problem, &part, seed),
+        };
+        cycles(problem, &start, limit, seed)
+    });
+    let cost = problem.cost(&best.found.slot_of);
+    told(Found { cost, ..best.found }, cost <= lower_bound * ROUNDED, &format!("cycles from {}", best.name))
+}
+
+/// The part of the time that a start takes where cycles follow.
+const START_PART: u32 = 4;
 
 /// The part of the time for which few tasks are searched before a proof.
 const SMALL_PART: u32 = 9;

@@ -1,0 +1,159 @@
+//! Better placements where a PU has many slots, by moving tasks of one PU together.
+//!
+//! A swap of two tasks cannot improve a good spread over nodes: a tile of a stencil has to move as a whole. So tasks on
+//! one PU that talk are joined in pairs, pairs in fours and so on, at random where several would do, and each level is
+//! searched, from whole PUs down to single tasks. As pairs sit where their tasks sit, a cycle never loses what the last
+//! has found, and the next one joins others (iterated V-cycles: Walshaw 2004; Sanders & Schulz 2011, "Engineering
+//! multilevel graph partitioning algorithms").
+
+use crate::multilevel::{Pairs, joined};
+use crate::portfolio::Started;
+use crate::search::{Found, Limit, Sparse, iterate};
+use crate::{Problem, Traffic};
+use seatmap_statistics::Xoshiro;
+
+/// The most kicks on a level: whole PUs are few.
+const MOST_KICKS: u64 = 200;
+
+/// Whether every PU has an even number of slots, so that its tasks can be joined in pairs.
+pub(crate) fn can_join(problem: &Problem) -> bool {
+    let mut slots = vec![0_usize; problem.distance.n()];
+    problem.pu_of_slot.iter().for_each(|pu| slots[*pu as usize] += 1);
+    problem.zones.are_free() && problem.slots() > 0 && slots.iter().all(|slots| slots.is_multiple_of(2))
+}
+
+/// Cycles from a placement until the limit. Never worse than it.
+pub(crate) fn cycles(problem: &Problem, start: &Started, limit: &Limit, seed: u64) -> Started {
+    let mut rng = Xoshiro::new(seed);
+    let mut best = start.clone();
+    let mut left = limit.kicks;
+    while left > 0 && !limit.ends_at(best.found.cost) {
+        left -= 1;
+        let slot_of = cycle(problem, best.found.slot_of.clone(), problem.slots(), &mut rng, limit);
+        let cost = problem.cost(&slot_of);
+        if cost <= best.found.cost {
+            best.found = Found { cost, slot_of };
+        }
+    }
+    best
+}
+
+/// One cycle: the levels above first.
+fn cycle(problem: &Problem, slot_of: Vec<u32>, finest: usize, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32> {
+    let mut slot_of = slot_of;
+    if can_join(problem) && !limit.is_late() {
+        let (items, slots) = pairs(problem, &slot_of, rng);
+        let mut coarse = joined(problem, &items, &slots);
+        let is_fixed = |item: u32| problem.fixed.get(item as usize).is_some_and(Option::is_some);
+        for (pair, fixed) in coarse.fixed.iter_mut().enumerate() {
+            let (a, b) = items[pair];
+            *fixed = (is_fixed(a) || is_fixed(b)).then_some(pair as u32);
+        }
+        let above = cycle(&coarse, (0..items.len() as u32).collect(), finest, rng, limit);
+        for (pair, slot) in above.iter().enumerate() {
+            let (item, seat) = (items[pair], slots[*slot as usize]);
+            (slot_of[item.0 as usize], slot_of[item.1 as usize]) = seat;
+        }
+    }
+    let larger = (finest / problem.slots().max(1)) as u64;
+    let kicks = (larger * larger).clamp(1, MOST_KICKS);
+    let level = Limit { kicks, ..*limit };
+    match Sparse::new(problem, slot_of.clone(), limit) {
+        Some(mut engine) => iterate(&mut engine, rng, &level).slot_of,
+        None => slot_of,
+    }
+}
+
+/// Items that sit on one PU, in pairs, those that talk most first, and their slots. Pairs with a task come before pairs
+/// of holes.
+fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (Pairs, Pairs) {
+    let pu = |item: u32| problem.pu_of_slot[slot_of[item as usize] as usize];
+    let tasks = problem.tasks() as u32;
+    let mut free = vec![true; slot_of.len()];
+    let mut order: Vec<u32> = (0..tasks).collect();
+    rng.shuffle(&mut order);
+    let mut pairs = Pairs::new();
+    for task in order {
+        if free[task as usize]
+            && let Some(with) =
+                heaviest(&problem.traffic, task, |with| free[with as usize] && pu(with) == pu(task), rng)
+        {
+            (free[task as usize], free[with as usize]) = (false, false);
+            pairs.push((task, with));
+        }
+    }
+    // The rest of each PU as it comes, tasks with tasks first.
+    let mut left: Vec<u32> = (0..slot_of.len() as u32).filter(|item| free[*item as usize]).collect();
+    left.sort_by_key(|item| (pu(*item), *item >= tasks));
+    pairs.extend(left.chunks_exact(2).map(|two| (two[0], two[1])));
+    pairs.sort_by_key(|(a, b)| *a.min(b) >= tasks);
+    let slots = pairs.iter().map(|(a, b)| (slot_of[*a as usize], slot_of[*b as usize])).collect();
+    (pairs, slots)
+}
+
+/// The partner with the heaviest edge among those that will do, any of several.
+fn heaviest(traffic: &Traffic, task: u32, will_do: impl Fn(u32) -> bool, rng: &mut Xoshiro) -> Option<u32> {
+    let (mut best, mut found, mut alike) = (0.0, None, 0);
+    for (with, weight) in traffic.of(task as usize).filter(|(with, _)| will_do(*with as u32)) {
+        alike = if weight == best { alike + 1 } else { 1 };
+        if weight > best || (weight == best && rng.below(alike) == 0) {
+            (best, found) = (weight, Some(with as u32));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use seatmap_machine::Square;
+
+    /// Nodes of four slots, two nodes on a switch.
+    fn nodes(nodes: usize, traffic: Traffic) -> Problem {
+        let between = |a: usize, b: usize| match (a == b, a / 2 == b / 2) {
+            (true, _) => 1.0,
+            (_, true) => 10.0,
+            (_, false) => 40.0,
+        };
+        let mut problem = Problem::new(Traffic::new(0, []), Square::from_fn(nodes, between));
+        problem.pu_of_slot = (0..4 * nodes).map(|slot| (slot / 4) as u32).collect();
+        problem.zones = crate::Zones::free(4 * nodes);
+        problem.fixed = vec![None; traffic.tasks()];
+        Problem { traffic, ..problem }
+    }
+
+    #[test]
+    fn tiles_that_no_swap_improves_are_exchanged() {
+        // Two grids of four tasks each on two nodes of different switches each: halves must move together.
+        let square = |first: usize| [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (first + a, first + b, 9.0));
+        let links = [(0, 4, 1.0), (8, 12, 1.0)];
+        let edges = [0, 4, 8, 12].into_iter().flat_map(square).chain(links);
+        let problem = nodes(4, Traffic::new(16, edges));
+        // Squares 0 and 2 share a switch, and so do 1 and 3.
+        let node_of_square = [0, 2, 1, 3];
+        let slot_of: Vec<u32> = (0..16).map(|task| node_of_square[task / 4] * 4 + task as u32 % 4).collect();
+        let start = Started { name: "", found: Found { cost: problem.cost(&slot_of), slot_of } };
+        let found = cycles(&problem, &start, &Limit::kicks(1), 1);
+        assert_eq!((start.found.cost, found.found.cost), (16.0 * 9.0 + 80.0, 16.0 * 9.0 + 20.0));
+    }
+
+    proptest! {
+        #[test]
+        fn it_stays_lawful_and_is_never_worse(
+            count in 1..5_usize, tasks in 1..16_usize, edges in prop::collection::vec((0..16_usize, 0..16_usize, 1..9_u32), 0..30), seed: u64
+        ) {
+            let tasks = tasks.min(4 * count);
+            let edges = edges.iter().map(|(a, b, weight)| (a % tasks, b % tasks, f64::from(*weight)));
+            let mut problem = nodes(count, Traffic::new(tasks, edges));
+            problem.fixed[0] = Some(1);
+            let slot_of = crate::seed::random(&problem, &mut Xoshiro::new(seed));
+            let start = Started { name: "", found: Found { cost: problem.cost(&slot_of), slot_of } };
+            let found = cycles(&problem, &start, &Limit::kicks(3), seed);
+            prop_assert!(found.found.cost <= start.found.cost);
+            prop_assert_eq!(found.found.slot_of[0], 1);
+            let distinct: std::collections::HashSet<_> = found.found.slot_of.iter().collect();
+            prop_assert_eq!(distinct.len(), 4 * count);
+        }
+    }
+}
