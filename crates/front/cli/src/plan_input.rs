@@ -14,12 +14,12 @@ pub fn plan(path: &Path) -> Result<Plan, CliError> {
     plan_in(path, &input::bytes(path)?)
 }
 
-/// The plan in a file, if it was made for this computer.
+/// The plan of a file that has been read, if it was made for this computer.
 ///
 /// # Errors
 /// As [`plan`]; or the plan was made for another machine, unless any will do.
-pub fn plan_of_host(path: &Path, any_machine: bool) -> Result<Plan, CliError> {
-    let plan = plan(path)?;
+pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan, CliError> {
+    let plan = plan_in(path, bytes)?;
     match plan.check_machine(&host_name()) {
         Err(error) if !any_machine => Err(CliError::input(AtFile::new(path, error))),
         _ => Ok(plan),

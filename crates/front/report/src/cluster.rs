@@ -133,7 +133,7 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     }
 }
 
-fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => format!("{ns:.0} ns"),
         ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),

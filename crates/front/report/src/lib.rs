@@ -10,6 +10,7 @@
 //! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
 //! | [`cluster`] | the nodes of a cluster, and what is odd |
+//! | [`ranks`] | the ranks of a job on the nodes of a cluster |
 //! | [`channels`] | what seats near the homes of lines are worth |
 //! | [`ranking`] | every mapping, ranked |
 //! | [`bench`], [`tune`], [`auto`] | commands and seats compared by running them |
@@ -42,6 +43,7 @@ pub mod pattern;
 pub mod placement;
 mod predicted;
 pub mod ranking;
+pub mod ranks;
 mod reduced;
 mod scale;
 mod sentence;

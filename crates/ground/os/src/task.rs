@@ -107,11 +107,15 @@ impl Task {
     }
 }
 
+/// Every process that can be seen.
+pub fn processes(root: &Root) -> impl Iterator<Item = Tid> {
+    root.names("/proc").into_iter().filter_map(|name| name.parse().ok())
+}
+
 /// Every thread that can be seen.
 #[must_use]
 pub fn all(root: &Root) -> Vec<Task> {
-    let pids = root.names("/proc").into_iter().filter_map(|name| name.parse::<Tid>().ok());
-    pids.flat_map(|pid| of_process(root, pid)).collect()
+    processes(root).flat_map(|pid| of_process(root, pid)).collect()
 }
 
 /// The threads of a process.
@@ -143,6 +147,17 @@ pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
     let text = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
     let variable = |text: &str| text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
     text.split('\0').filter_map(variable).collect()
+}
+
+/// Whether a process has the host name of this one: their namespaces of names (UTS) are the same, or one cannot be
+/// seen.
+#[must_use]
+pub fn shares_host_name(root: &Root, pid: Tid) -> bool {
+    let namespace = |pid: &str| fs::read_link(root.path(&format!("/proc/{pid}/ns/uts"))).ok();
+    match (namespace("self"), namespace(&pid.to_string())) {
+        (Some(own), Some(other)) => own == other,
+        _ => true,
+    }
 }
 
 /// Whether a process runs the same program file as this one.

@@ -91,6 +91,35 @@ impl Pattern {
         }
     }
 
+    /// This pattern and others together, each with a factor on its bytes and messages.
+    ///
+    /// ```
+    /// use seatmap_pattern::generate;
+    /// let both = generate("ring:4")?.with(&[(0.5, generate("all-to-all:4")?)]).unwrap();
+    /// let edge = both.edges.iter().find(|edge| (edge.from, edge.to) == (0, 1)).unwrap();
+    /// assert_eq!(edge.messages, 1.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DocumentError::Inconsistent`]: the patterns have different numbers of tasks, or a sum is too large.
+    pub fn with(&self, others: &[(f64, Pattern)]) -> Result<Self, DocumentError> {
+        let mut whole = self.clone();
+        for (factor, other) in others {
+            if other.tasks != self.tasks {
+                let [name, with] = [&self.name, &other.name];
+                let wrong = format!("{name} has {} tasks, and {with} has {}", self.tasks, other.tasks);
+                return Err(DocumentError::Inconsistent(wrong));
+            }
+            whole.name += &format!(" + {factor} x {}", other.name);
+            let scaled = |edge: &Edge| Edge { bytes: edge.bytes * factor, messages: edge.messages * factor, ..*edge };
+            whole.edges.extend(other.edges.iter().map(scaled));
+        }
+        gather(&mut whole.edges);
+        whole.check()?;
+        Ok(whole)
+    }
+
     /// The load of a task: 1 where the pattern has no loads.
     #[must_use]
     pub fn load(&self, task: usize) -> f64 {

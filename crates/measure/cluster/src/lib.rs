@@ -15,6 +15,8 @@
 //! | [`fit`] | groups of nodes, and the values of pairs that nobody measured |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
 //! | [`judge`] | what is wrong with a cluster, by name |
+//! | [`topology`] | the groups as Slurm's description of the network |
+//! | [`ranks`] | the cluster as places for the ranks of a job |
 //!
 //! It launches nothing and needs no MPI. Traffic is authenticated, and not encrypted: it carries no more than figures.
 #![deny(missing_docs)]
@@ -31,7 +33,9 @@ pub mod launcher;
 mod lead;
 pub mod measure;
 pub mod meeting;
+pub mod ranks;
 pub mod secret;
+pub mod topology;
 mod wire;
 mod worker;
 

@@ -7,9 +7,10 @@ use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_plan::Plan;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// The seats that a program should have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     /// The seats, in order of creation of their threads.
     pub seats: Vec<ExpectedSeat>,
@@ -18,6 +19,10 @@ pub struct Expected {
     pub needs_all: bool,
     /// Whether the launchers of the programs showed the seats. Threads that they have not shown yet are then no fault.
     pub is_shown: bool,
+    /// Whether a seat is meant for one thread by its number, and for no other.
+    pub is_numbered: bool,
+    /// Processes that should not be on this computer, each with a sentence that says where it belongs.
+    pub misplaced: Vec<(Tid, String)>,
 }
 
 /// One seat that a thread should have.
@@ -59,7 +64,7 @@ impl Expected {
             let cpus = plan.seat(task).iter().copied().collect();
             ExpectedSeat { label: label(task, name.as_deref()), cpus, name, thread: None }
         };
-        Expected { seats: (0..plan.placement.len()).map(seat).collect(), needs_all: true, is_shown: false }
+        Expected { seats: (0..plan.placement.len()).map(seat).collect(), needs_all: true, ..Expected::default() }
     }
 
     /// The seats of a seating on file: the report of a run, or an earlier check. Threads without a seat are left out.
@@ -69,7 +74,42 @@ impl Expected {
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_document::read(text, crate::seating::FORMAT)?;
         let seats = report.threads.into_iter().filter_map(Seated::seat).collect();
-        Ok(Expected { seats, needs_all: false, is_shown: false })
+        Ok(Expected { seats, ..Expected::default() })
+    }
+
+    /// The seats of the ranks of a job on this computer. `rank_of` tells the rank of a process, `None` for one that
+    /// is none; `seat_of` where a rank belongs: its CPUs on this computer, or else the name of its node. `here` are
+    /// the ranks that belong here.
+    #[must_use]
+    pub fn of_ranks(
+        seating: &Seating,
+        here: &[usize],
+        rank_of: impl Fn(Tid) -> Option<usize>,
+        seat_of: impl Fn(usize) -> Result<CpuSet, String>,
+    ) -> Self {
+        let mut expected = Expected { needs_all: true, is_numbered: true, ..Expected::default() };
+        let mut missing: BTreeSet<usize> = here.iter().copied().collect();
+        let seat = |rank: usize, cpus: CpuSet, thread| ExpectedSeat {
+            label: format!("rank {rank}"),
+            cpus,
+            name: None,
+            thread,
+        };
+        for (pid, rank) in seating.processes.iter().filter_map(|process| Some((process.pid, rank_of(process.pid)?))) {
+            missing.remove(&rank);
+            match seat_of(rank) {
+                Err(node) => {
+                    expected.misplaced.push((pid, format!("rank {rank} runs here, and it should run on {node}")));
+                }
+                Ok(cpus) => {
+                    let threads = seating.threads.iter().filter(|thread| thread.pid == pid);
+                    expected.seats.extend(threads.map(|thread| seat(rank, cpus.clone(), Some((pid, thread.tid)))));
+                }
+            }
+        }
+        let of_missing = |rank| Some(seat(rank, seat_of(rank).ok()?, None));
+        expected.seats.extend(missing.into_iter().filter_map(of_missing));
+        expected
     }
 
     /// The seats that living launchers (`seatmap run`) gave to the threads of these processes, as far as this user may
@@ -80,7 +120,7 @@ impl Expected {
         let texts = published::read_above(root, pids, published::SEATING);
         let reports = texts.iter().filter_map(|text| Self::of_seating(&String::from_utf8_lossy(text)).ok());
         let seats: Vec<ExpectedSeat> = reports.flat_map(|report| report.seats).collect();
-        (!seats.is_empty()).then_some(Expected { seats, needs_all: false, is_shown: true })
+        (!seats.is_empty()).then_some(Expected { seats, is_shown: true, ..Expected::default() })
     }
 
     /// All CPUs of all seats.

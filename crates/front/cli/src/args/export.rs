@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The plan or profile: a file, or the name of a bundled machine; - is stdin.
-    #[arg(value_name = "PLAN|PROFILE")]
+    /// The plan, profile or cluster: a file, or the name of a bundled machine; - is stdin.
+    #[arg(value_name = "DOCUMENT")]
     pub document: String,
     /// The format to write.
     #[arg(long)]
@@ -35,7 +35,7 @@ pub enum ExportFormat {
     Kmp,
     /// Plan: the beginning of a likwid-pin command.
     LikwidPin,
-    /// Plan: Open MPI's rankfile.
+    /// Plan, ranks: Open MPI's rankfile.
     Rankfile,
     /// Plan: the beginning of an srun command.
     Slurm,
@@ -61,7 +61,21 @@ pub enum ExportFormat {
     K8s,
     /// Plan: a configuration of the sched_ext scheduler scx_layered.
     SchedExt,
-    /// Either: the document as Seatmap writes it.
+    /// Ranks: a hostfile for Open MPI's --map-by seq.
+    Openmpi,
+    /// Ranks: a host file for MPICH.
+    Mpich,
+    /// Ranks: the file of SLURM_HOSTFILE for srun --distribution=arbitrary.
+    SlurmHostfile,
+    /// Ranks: a script that starts torchrun with the node's rank.
+    Torchrun,
+    /// Ranks: groups of nodes with their ranks, as JSON.
+    Groups,
+    /// Cluster: Slurm's topology.conf, with the switches that were found.
+    TopologyConf,
+    /// Cluster: Slurm's topology.yaml (25.05 and later).
+    TopologyYaml,
+    /// All: the document as Seatmap writes it.
     Json,
 }
 
@@ -93,6 +107,21 @@ impl ExportFormat {
         ExportFormat::Json,
     ];
 
+    /// The formats of the ranks of a job.
+    pub const OF_RANKS: [ExportFormat; 7] = [
+        ExportFormat::Openmpi,
+        ExportFormat::Mpich,
+        ExportFormat::SlurmHostfile,
+        ExportFormat::Rankfile,
+        ExportFormat::Torchrun,
+        ExportFormat::Groups,
+        ExportFormat::Json,
+    ];
+
+    /// The formats of clusters.
+    pub const OF_CLUSTERS: [ExportFormat; 3] =
+        [ExportFormat::TopologyConf, ExportFormat::TopologyYaml, ExportFormat::Json];
+
     /// The word that is typed for it.
     pub fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
@@ -106,10 +135,19 @@ mod tests {
     #[test]
     fn every_format_is_for_something() {
         for format in ExportFormat::value_variants() {
-            let (profiles, plans) =
-                (ExportFormat::OF_PROFILES.contains(format), ExportFormat::OF_PLANS.contains(format));
-            assert!(profiles || plans, "{format:?}");
-            assert_eq!(profiles && plans, *format == ExportFormat::Json, "{format:?}");
+            let kinds: [&[ExportFormat]; 4] = [
+                &ExportFormat::OF_PROFILES,
+                &ExportFormat::OF_PLANS,
+                &ExportFormat::OF_RANKS,
+                &ExportFormat::OF_CLUSTERS,
+            ];
+            let known = kinds.iter().filter(|kind| kind.contains(format)).count();
+            let wanted = match format {
+                ExportFormat::Json => 4,
+                ExportFormat::Rankfile => 2,
+                _ => 1,
+            };
+            assert_eq!(known, wanted, "{format:?}");
         }
     }
 }

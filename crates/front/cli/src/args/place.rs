@@ -1,5 +1,6 @@
 //! `seatmap place`, as typed.
 
+use super::OnCluster;
 use clap::{Args, ValueEnum};
 use seatmap_machine::CoreKind;
 use seatmap_os::{CpuList, CpuListError};
@@ -46,7 +47,7 @@ const SECTIONS: usize = 4;
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
 #[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
 pub struct Place {
-    /// The machine: host, the name of a bundled one, or a file; it needs core distances.
+    /// The machine: host, the name of a bundled one, or a file, with core distances; or the file of a cluster.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
     /// Who talks to whom: a generator such as stencil2d:8x8 ('seatmap pattern list'), or a file; - is stdin.
@@ -147,6 +148,8 @@ pub struct Place {
     /// Print the plan as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub on_cluster: OnCluster,
 }
 
 impl Place {
@@ -176,6 +179,14 @@ impl Place {
     /// An option that would do nothing, and what it is for.
     pub fn unused(&self) -> Option<String> {
         self.alien().or_else(|| self.idle())
+    }
+
+    /// An option for clusters, given with a machine.
+    pub fn for_clusters(&self) -> Option<String> {
+        let option = self.on_cluster.typed()?;
+        Some(format!(
+            "{option} needs a cluster, a file of 'seatmap cluster measure': give it as --on, or leave {option} out"
+        ))
     }
 
     /// An option for machines, given with two matrices.

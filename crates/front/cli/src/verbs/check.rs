@@ -4,9 +4,11 @@ use crate::args::{Check, ColourChoice};
 use crate::error::{AtFile, CliError};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
+use crate::verbs::place::ranks;
 use crate::{input, place, plan_input, view};
 use seatmap_machine::Topology;
 use seatmap_os::root::Root;
+use seatmap_ranks::RankPlan;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::judge::told::{Judged, changes};
 use seatmap_watch::seating::FORMAT;
@@ -23,27 +25,37 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     if typed.json && file == Some(Destination::Stdout) {
         return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
     }
-    let expected = typed.expect.as_deref().map(|path| expected(path, typed.any_machine)).transpose()?;
+    let (expected, ranks) = match &typed.expect {
+        Some(path) => expected(path, typed.any_machine)?,
+        None => (None, None),
+    };
     let asked = Asked { rules: typed.rules.clone(), expected, strict: typed.strict };
     let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
-    let checker = Checker { typed, file, asked, topology: topology()?, coloured };
+    let checker = Checker { typed, file, asked, ranks, topology: topology()?, coloured };
     match typed.watch {
         None => checker.once(),
         Some(every) => checker.again_and_again(every),
     }
 }
 
-/// The seats in a plan, or in a seating.
-fn expected(path: &Path, any_machine: bool) -> Result<Expected, CliError> {
+/// The seats in a plan, or in a seating; or a plan for the ranks of a job, whose seats depend on the processes found.
+fn expected(path: &Path, any_machine: bool) -> Result<(Option<Expected>, Option<RankPlan>), CliError> {
     let bytes = input::bytes(path)?;
-    if seatmap_plan::plan::is_plan(&bytes) {
-        let plan = plan_input::plan_in(path, &bytes)?;
+    match ranks::of_bytes(path, &bytes)? {
+        Some(plan) => Ok((None, Some(plan))),
+        None => Ok((Some(of_threads(path, &bytes, any_machine)?), None)),
+    }
+}
+
+fn of_threads(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Expected, CliError> {
+    if seatmap_plan::plan::is_plan(bytes) {
+        let plan = plan_input::plan_in(path, bytes)?;
         return match plan.check_machine(&place::host_name()) {
             Err(error) if !any_machine => Err(CliError::input(AtFile::new(path, error))),
             _ => Ok(Expected::of_plan(&plan)),
         };
     }
-    let read = Expected::of_seating(&String::from_utf8_lossy(&bytes));
+    let read = Expected::of_seating(&String::from_utf8_lossy(bytes));
     read.map_err(|error| CliError::input(AtFile::new(path, format!("neither a plan nor a seating: {error}"))))
 }
 
@@ -60,6 +72,7 @@ struct Checker<'a> {
     typed: &'a Check,
     file: Option<Destination>,
     asked: Asked,
+    ranks: Option<RankPlan>,
     topology: Topology,
     coloured: bool,
 }
@@ -69,7 +82,14 @@ impl Checker<'_> {
     fn begin(&self) -> Result<Option<Watcher>, CliError> {
         let options =
             Options { window: self.typed.seconds, trace: self.typed.trace, every_cpu: true, ..Options::default() };
-        let choice = choice(self.typed);
+        let choice = match choice(self.typed) {
+            // Of a job, its ranks on this computer, bound or not.
+            Choice::Bound if self.ranks.is_some() => match ranks::living() {
+                pids if pids.is_empty() => return Ok(None),
+                pids => Choice::Processes { pids, with_children: false },
+            },
+            choice => choice,
+        };
         match Watcher::begin(&choice, &options) {
             Ok(watcher) => Ok(Some(watcher)),
             Err(ChoiceError::Empty(_)) if choice == Choice::Bound => Ok(None),
@@ -80,8 +100,12 @@ impl Checker<'_> {
 
     fn judged<'s>(&self, seating: &'s Seating) -> Judged<'s> {
         let wants_shown = self.asked.expected.is_none() && self.asked.rules.is_empty();
-        let shown = wants_shown.then(|| Expected::shown(&Root::new("/"), seating)).flatten();
-        let asked = Asked { expected: shown.or_else(|| self.asked.expected.clone()), ..self.asked.clone() };
+        let expected = match &self.ranks {
+            Some(plan) => Some(ranks::expected(plan, seating, self.typed.any_machine)),
+            None if wants_shown => Expected::shown(&Root::new("/"), seating),
+            None => self.asked.expected.clone(),
+        };
+        let asked = Asked { expected, ..self.asked.clone() };
         Judged::new(seating, &self.topology, &asked)
     }
 
@@ -113,9 +137,14 @@ impl Checker<'_> {
         output::print(&judged.table(self.coloured))
     }
 
-    /// A computer on which nobody has bound a program is as asked.
+    /// A computer on which nobody has bound a program is as asked, unless there should be one.
     fn tell_of_nothing(&self) -> Result<(), CliError> {
         let seating = Seating { format: FORMAT.to_owned(), machine: place::host_name(), ..Seating::default() };
+        if self.asked.expected.is_some() || self.ranks.is_some() {
+            let judged = self.judged(&seating);
+            self.tell(&judged)?;
+            return self.end(&judged.findings, judged.verdict);
+        }
         match self.typed.json || self.typed.quiet || self.file.is_some() {
             true => self.tell(&self.judged(&seating)),
             false => output::print("no program is bound; --pid PID, --name GLOB and --all check others\n"),

@@ -33,7 +33,8 @@ pub fn of_file(name: &str) -> Result<Option<Measured>, CliError> {
     if Measured::is_cluster(&bytes) { read(path, &bytes).map(Some) } else { Ok(None) }
 }
 
-fn read(path: &Path, bytes: &[u8]) -> Result<Measured, CliError> {
+/// The cluster in a file that was read.
+pub fn read(path: &Path, bytes: &[u8]) -> Result<Measured, CliError> {
     let cluster = Measured::from_json(&String::from_utf8_lossy(bytes));
     cluster.map_err(|error| CliError::input(AtFile::new(path, error)))
 }

@@ -3,17 +3,21 @@
 use crate::args::{Export, ExportFormat};
 use crate::error::{AtFile, CliError};
 use crate::output::Destination;
+use crate::verbs::cluster;
+use crate::verbs::place::ranks;
 use crate::{input, plan_input};
+use seatmap_cluster::{Cluster, topology};
 use seatmap_machine::Profile;
 use seatmap_plan::export::{
     ExportError, container, dpdk, gomp, hwloc, kmp, kubernetes, libvirt, likwid_pin, nginx, numactl, omp_places,
     rankfile, redis, sched_ext, slurm, systemd, taskset,
 };
 use seatmap_plan::{Plan, plan};
+use seatmap_ranks::RankPlan;
 use seatmap_report::{Order, svg};
 use std::path::Path;
 
-/// Writes a profile or a plan as another tool's file.
+/// Writes a profile, plan or cluster as another tool's file.
 pub fn run(typed: Export) -> Result<(), CliError> {
     let destination = Destination::new(typed.output.as_deref().unwrap_or(Path::new("-")))?;
     destination.write(&text(&typed.document, typed.format)?)
@@ -24,8 +28,39 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
     match bytes {
         Some(bytes) if plan::is_plan(&bytes) => of_plan(name, &plan_input::plan_in(path, &bytes)?, format),
+        Some(bytes) if RankPlan::is_plan(&bytes) => match ranks::of_bytes(path, &bytes)? {
+            Some(plan) => of_ranks(name, &plan, format),
+            None => unreachable!("it says of itself that it is one"),
+        },
+        Some(bytes) if Cluster::is_cluster(&bytes) => of_cluster(name, &cluster::read(path, &bytes)?, format),
         Some(bytes) => of_profile(name, &input::profile_of(&input::machine_in(name, &bytes)?)?, format),
         None => of_profile(name, &input::profile(name)?, format),
+    }
+}
+
+fn of_ranks(name: &str, plan: &RankPlan, format: ExportFormat) -> Result<String, CliError> {
+    use seatmap_ranks::export::{groups, mpich, openmpi, rankfile, slurm, torchrun};
+    match format {
+        ExportFormat::Openmpi => Ok(openmpi::write(plan)),
+        ExportFormat::Mpich => Ok(mpich::write(plan)),
+        ExportFormat::SlurmHostfile => Ok(slurm::write(plan)),
+        ExportFormat::Rankfile => Ok(rankfile::write(plan)),
+        ExportFormat::Torchrun => {
+            torchrun::write(plan).map_err(|error| CliError::input(AtFile::new(Path::new(name), error)))
+        }
+        ExportFormat::Groups => Ok(groups::write(plan)),
+        ExportFormat::Json => Ok(plan.to_json()),
+        _ => Err(unfit(format, name, "plan for ranks", &ExportFormat::OF_RANKS)),
+    }
+}
+
+fn of_cluster(name: &str, cluster: &Cluster, format: ExportFormat) -> Result<String, CliError> {
+    let refused = |error| CliError::input(AtFile::new(Path::new(name), error));
+    match format {
+        ExportFormat::TopologyConf => topology::conf(cluster).map_err(refused),
+        ExportFormat::TopologyYaml => topology::yaml(cluster).map_err(refused),
+        ExportFormat::Json => Ok(cluster.to_json()),
+        _ => Err(unfit(format, name, "cluster", &ExportFormat::OF_CLUSTERS)),
     }
 }
 
@@ -36,7 +71,7 @@ fn of_profile(name: &str, profile: &Profile, format: ExportFormat) -> Result<Str
         ExportFormat::HwlocXml => hwloc_xml::write(profile).map_err(CliError::input),
         ExportFormat::Svg => Ok(svg::heatmap(profile, Order::Group)),
         ExportFormat::Json => Ok(profile.to_json()),
-        _ => Err(unfit(format, "plan", name, "profile", &ExportFormat::OF_PROFILES)),
+        _ => Err(unfit(format, name, "profile", &ExportFormat::OF_PROFILES)),
     }
 }
 
@@ -61,12 +96,12 @@ fn of_plan(name: &str, plan: &Plan, format: ExportFormat) -> Result<String, CliE
         ExportFormat::K8s => Ok(kubernetes::write(plan)),
         ExportFormat::SchedExt => sched_ext::write(plan).map_err(refused),
         ExportFormat::Json => Ok(plan.to_json()),
-        _ => Err(unfit(format, "profile", name, "plan", &ExportFormat::OF_PLANS)),
+        _ => Err(unfit(format, name, "plan", &ExportFormat::OF_PLANS)),
     }
 }
 
-fn unfit(format: ExportFormat, needed: &str, name: &str, found: &str, formats: &[ExportFormat]) -> CliError {
+fn unfit(format: ExportFormat, name: &str, found: &str, formats: &[ExportFormat]) -> CliError {
     let formats: Vec<String> = formats.iter().map(|format| format.name()).collect();
     let (format, formats) = (format.name(), formats.join(", "));
-    CliError::input(format!("{format} is for {needed}s, and {name} is a {found}; formats for {found}s are {formats}"))
+    CliError::input(format!("{name} is a {found}, which cannot be written as {format}; formats for it are {formats}"))
 }

@@ -1,5 +1,6 @@
 //! `seatmap place`.
 
+pub mod ranks;
 mod remarks;
 mod runs;
 mod smt;
@@ -28,6 +29,14 @@ const SOLUTION: &str = "seatmap-qap/1";
 /// Says where the tasks of a pattern should sit on a machine.
 pub fn run(typed: &Place) -> Result<(), CliError> {
     if let Some(unused) = typed.unused() {
+        return Err(CliError::input(unused));
+    }
+    if typed.qaplib.is_none()
+        && let Some(cluster) = super::cluster::of_file(&typed.on)?
+    {
+        return ranks::run(typed, &cluster);
+    }
+    if let Some(unused) = typed.for_clusters() {
         return Err(CliError::input(unused));
     }
     if let Some(file) = &typed.qaplib {

@@ -7,7 +7,8 @@ mod page;
 use crate::args::{Detach, Huge, Run};
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::{place, plan_input, stdio};
+use crate::verbs::place::ranks;
+use crate::{input, place, plan_input, stdio};
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
 use seatmap_launch::{
@@ -35,8 +36,12 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
             "{option} is about seats that are tried while the program runs: add --auto"
         )));
     }
-    let plan = typed.plan.as_ref().map(|path| plan_input::plan_of_host(path, typed.any_machine)).transpose()?;
-    let seating = seating(typed, plan.as_ref())?;
+    let planned = typed.plan.as_ref().map(|path| planned(path, typed.any_machine)).transpose()?;
+    let seating = seating(typed, planned.as_ref())?;
+    let plan = match planned {
+        Some(Planned::Plan(plan)) => Some(*plan),
+        _ => None,
+    };
     let memory = memory::asked(typed, seating.whole(), plan.as_ref())?;
     let files = Files::new(typed)?;
     if !typed.pid.is_empty() {
@@ -167,10 +172,27 @@ fn seat_running(typed: &Run, seating: Seating, files: &Files) -> Result<(), CliE
     }
 }
 
+/// The content of a file for the program.
+enum Planned {
+    /// A seat for each of its threads.
+    Plan(Box<Plan>),
+    /// It is a rank of a job, and these CPUs are all its threads'.
+    Rank(CpuSet),
+}
+
+fn planned(path: &Path, any_machine: bool) -> Result<Planned, CliError> {
+    let bytes = input::bytes(path)?;
+    match ranks::of_bytes(path, &bytes)? {
+        Some(plan) => ranks::own_cpus(path, &plan, any_machine).map(Planned::Rank),
+        None => Ok(Planned::Plan(Box::new(plan_input::plan_of_host(path, &bytes, any_machine)?))),
+    }
+}
+
 /// The seating that the user asked for, if this host has it.
-fn seating(typed: &Run, plan: Option<&Plan>) -> Result<Seating, CliError> {
-    let seats = match (plan, &typed.cpus) {
-        (Some(plan), _) => Seats::of_plan(plan),
+fn seating(typed: &Run, planned: Option<&Planned>) -> Result<Seating, CliError> {
+    let seats = match (planned, &typed.cpus) {
+        (Some(Planned::Plan(plan)), _) => Seats::of_plan(plan),
+        (Some(Planned::Rank(cpus)), _) => Seats::of_sets(vec![cpus.clone()], Beyond::Cycle),
         (None, cpus) => {
             let beyond = if typed.once { Beyond::Leave } else { Beyond::Cycle };
             let sets = cpus.as_ref().map(|list| sets::parse(list, &topology)).transpose();

@@ -29,6 +29,14 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
             _ => super::cluster::show(&cluster, typed.json),
         };
     }
+    if let Some(plan) = super::place::ranks::of_file(&typed.machine)? {
+        return match destination {
+            Some(_) if !typed.json => {
+                Err(CliError::input("the ranks of a job are shown in the terminal or with --json, not as a page"))
+            }
+            _ => super::place::ranks::show(&plan, typed.json),
+        };
+    }
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
     check(&profile, &typed)?;

@@ -129,3 +129,109 @@ fn the_nodes_of_two_switches_are_told_apart() {
     assert_eq!(names, ["n0", "n1", "n2", "n3"]);
     assert_eq!(cluster["groups"], serde_json::json!([[0, 1], [2, 3]]));
 }
+
+/// Nodes of two CPUs on two switches in turn: 0.2 ms within a switch, 2 ms between, for 64 KiB.
+fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
+    let node = |rank: usize| {
+        let facts = serde_json::json!({ "cpus": 2 });
+        serde_json::json!({ "name": names(rank), "rank": rank, "address": format!("10.0.0.{rank}"), "facts": facts })
+    };
+    let pair = |a: usize, b: usize| {
+        let ms = if (a + b).is_multiple_of(2) { 0.2 } else { 2.0 };
+        let trip = |size: u32, ns: f64| {
+            serde_json::json!({ "size_bytes": size, "median_ns": ns, "p10_ns": ns, "p90_ns": ns, "ci95_ns": [ns, ns],
+                                "count": 9 })
+        };
+        serde_json::json!({ "nodes": [a, b], "trips": [trip(8, 5e4), trip(65_536, ms * 1e6)],
+                            "rate_mbps": [900.0, 900.0], "gap_ns": [900.0, 900.0], "retransmits": [0, 0],
+                            "segments": [9, 9] })
+    };
+    let pairs: Vec<Value> = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| pair(a, b))).collect();
+    let of = |switch: usize| (0..nodes).filter(|node| node % 2 == switch).collect::<Vec<_>>();
+    serde_json::json!({ "format": "seatmap-cluster/1", "nodes": (0..nodes).map(node).collect::<Vec<_>>(),
+                        "pairs": pairs, "groups": [of(0), of(1)] })
+    .to_string()
+}
+
+#[test]
+fn ranks_are_placed_shown_and_written_for_launchers() {
+    let place = Place::new();
+    place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
+    let typed = ["place", "--on", "cluster.json", "--pattern", "ring:8", "--kicks", "20", "-o", "ranks.json"];
+    let told = place.stdout(&typed);
+    assert!(told.starts_with("8 ranks of ring:8 on 4 of 4 nodes, by round trips of 64 KiB\n"), "{told}");
+    let plan: Value = serde_json::from_str(&place.read("ranks.json")).unwrap();
+    // Two messages in each node, and between nodes of a switch; two between the switches. The diagonal is 100 ns.
+    assert!((plan["costs"]["total_ns"].as_f64().unwrap() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs() < 1.0);
+    assert_eq!(place.stdout(&["show", "ranks.json"]), told);
+    let hosts = |format: &str| place.stdout(&["export", "ranks.json", "--format", format]);
+    let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].as_str().unwrap();
+    assert_eq!(hosts("slurm-hostfile").lines().collect::<Vec<_>>(), (0..8).map(node).collect::<Vec<_>>());
+    assert_eq!(hosts("openmpi").lines().skip(1).collect::<Vec<_>>(), (0..8).map(node).collect::<Vec<_>>());
+    assert!(hosts("rankfile").contains(&format!("rank 3={} slot=", node(3))));
+    for format in ["mpich", "groups"] {
+        assert!(hosts(format).contains("n3"), "{format}");
+    }
+    let switches = place.stdout(&["export", "cluster.json", "--format", "topology-conf"]);
+    assert!(switches.contains("SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\n"), "{switches}");
+    let blocks = ["--blocks", "--also", "0.1,all-to-all:8", "-o", "blocks.json"];
+    place.stdout(&[&typed[..7], &blocks].concat());
+    let script = place.stdout(&["export", "blocks.json", "--format", "torchrun"]);
+    assert!(script.contains("exec torchrun --nnodes=4 --nproc-per-node=2 --node-rank=$rank"), "{script}");
+}
+
+#[test]
+fn wishes_for_ranks_that_cannot_be_are_refused() {
+    let place = Place::new();
+    place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
+    let told = |more: &[&str]| {
+        place.one_line_refusal(
+            &[&["place", "--on", "cluster.json", "--kicks", "1", "--pattern", "ring:8"], more].concat(),
+        )
+    };
+    assert!(told(&["--html", "x.html"]).contains("--html is for one machine, and cluster.json is a cluster"));
+    assert!(told(&["--without", "n9"]).contains("the cluster has no node n9"));
+    assert!(
+        told(&["--cpus-per-rank", "2"]).contains("8 ranks of 2 CPUs do not fit on 4 nodes, which have 4 such seats")
+    );
+    assert!(told(&["--fix-node", "8=n1"]).contains("rank 8 is fixed, and the pattern has 8 ranks"));
+    assert!(told(&["--also", "0.5,ring:9"]).contains("ring:8 has 8 tasks, and ring:9 has 9"));
+    let told = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "ring:8", "--blocks"]);
+    assert!(told.contains("--blocks needs a cluster"), "{told}");
+}
+
+#[test]
+fn a_rank_is_seated_and_checked_on_its_node() {
+    let place = Place::new();
+    let here = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let here = here.trim();
+    place
+        .file("cluster.json", two_switches(2, |rank| if rank == 0 { here.to_owned() } else { "elsewhere".to_owned() }));
+    let typed = ["place", "--on", "cluster.json", "--pattern", "pairs:2", "--kicks", "1", "--ranks-per-node", "1"];
+    place.stdout(&[&typed[..], &["--fix-node", &format!("1={here}"), "-o", "ranks.json"]].concat());
+    let run = |rank: &str, command: &[&str]| {
+        let mut run = place.command(&[&["run", "-q", "--plan", "ranks.json", "--"], command].concat());
+        for name in ["SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"] {
+            run.env_remove(name);
+        }
+        run.env("RANK", rank).env("WORLD_SIZE", "2").output().unwrap()
+    };
+    let allowed = seatmap_os::affinity::current().unwrap();
+    if !allowed.contains(&0) {
+        return eprintln!("skipped: CPU 0 is not this process's");
+    }
+    let seated = run("1", &["sh", "-c", "grep Cpus_allowed_list /proc/self/status"]);
+    assert_eq!(String::from_utf8_lossy(&seated.stdout).trim(), "Cpus_allowed_list:\t0");
+    let output = run("0", &["true"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains(&format!("rank 0 is to run on elsewhere, and this is {here}")),
+        "{}",
+        stderr(&output)
+    );
+    // Nobody has the rank now, so that check finds its seat empty; the rank that belongs elsewhere is none of it.
+    let checked = place.command(&["check", "--expect", "ranks.json", "--seconds", "0.05"]).output().unwrap();
+    assert_eq!(checked.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(told.contains("rank 1 has no thread"), "{told}");
+}

@@ -133,12 +133,14 @@ fn a_format_must_fit_the_document() {
     for machine in ["profile.json", "graviton3"] {
         let line = place.one_line_refusal(&["export", "--format", "taskset", machine]);
         let told = format!(
-            "taskset is for plans, and {machine} is a profile; formats for profiles are csv, hwloc-xml, svg, json"
+            "{machine} is a profile, which cannot be written as taskset; formats for it are csv, hwloc-xml, svg, json"
         );
         assert_eq!(line, format!("seatmap: {told}"));
     }
     let line = place.one_line_refusal(&["export", "--format", "csv", "plan.json"]);
-    assert!(line.starts_with("seatmap: csv is for profiles, and plan.json is a plan; formats for plans are taskset,"));
+    assert!(
+        line.starts_with("seatmap: plan.json is a plan, which cannot be written as csv; formats for it are taskset,")
+    );
     assert!(line.ends_with(&FORMATS_OF_PLANS.join(", ")), "{line}");
 }
 

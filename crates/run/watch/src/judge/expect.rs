@@ -19,6 +19,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let pairs = facts.seated(expected);
     let mut found = elsewhere(&pairs);
     found.extend(impossible(facts, &pairs));
+    found.extend(misplaced(expected));
     if expected.is_shown {
         return found;
     }
@@ -56,6 +57,15 @@ fn of_process(pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
 fn remedy(wrong: &[Pair]) -> String {
     let one = |(sitter, seat): &Pair| bind(&seat.cpus, [sitter.tid()]);
     wrong.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// Processes that belong on another computer.
+fn misplaced(expected: &Expected) -> impl Iterator<Item = Finding> {
+    let mended = "start the job in the order that 'seatmap export' writes";
+    expected
+        .misplaced
+        .iter()
+        .map(move |(pid, what)| Finding::wrong(RULE, what.clone()).of(*pid).mended_by(mended.to_owned()))
 }
 
 /// Seats that the control group of their thread forbids.
@@ -129,6 +139,32 @@ mod tests {
         let mut plan = Plan::new("made", placement.to_vec());
         plan.names = names.iter().map(|name| (*name).to_owned()).collect();
         Expected::of_plan(&plan)
+    }
+
+    #[test]
+    fn ranks_sit_on_their_node_and_cpus() {
+        let made = Made::new(4).thread(7, 7, "2").thread(7, 8, "2").thread(9, 9, "0-3").thread(11, 11, "1");
+        let rank_of = |pid| match pid {
+            7 => Some(4),
+            9 => Some(5),
+            11 => Some(6),
+            _ => None,
+        };
+        let seat_of = |rank| match rank {
+            4 => Ok(seatmap_os::CpuSet::single(2)),
+            5 => Ok(seatmap_os::CpuSet::single(3)),
+            0 => Ok(seatmap_os::CpuSet::single(1)),
+            _ => Err("n9".to_owned()),
+        };
+        let found = found(&made, Expected::of_ranks(&made.seating, &[0, 4, 5], rank_of, seat_of));
+        let told: Vec<&str> =
+            found.iter().filter(|finding| finding.is_wrong()).map(|finding| finding.what.as_str()).collect();
+        let wanted = [
+            "rank 0 has no thread: 1 of 4 seats is empty",
+            "thread 9 'main' may run on CPUs 0-3, and the seat of rank 5 is CPU 3",
+            "rank 6 runs here, and it should run on n9",
+        ];
+        assert_eq!(told, wanted);
     }
 
     #[test]

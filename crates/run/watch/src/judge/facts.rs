@@ -100,7 +100,7 @@ impl<'a> Facts<'a> {
     /// each task has a name and one thread bears it on the task's own seat; else in order of creation.
     pub fn seated<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
         let by_number = self.by_number(expected);
-        if !by_number.is_empty() {
+        if !by_number.is_empty() || expected.is_numbered {
             return by_number;
         }
         let in_order = self.in_order().into_iter().zip(&expected.seats).collect();

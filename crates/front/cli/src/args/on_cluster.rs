@@ -1,0 +1,93 @@
+//! `seatmap place --on CLUSTER`, as typed.
+
+use super::{BeforeChoice, MethodChoice, ObjectiveChoice, Place};
+use clap::Args;
+
+/// The wishes for a job's ranks on the nodes of a cluster.
+#[derive(Debug, Args)]
+pub struct OnCluster {
+    /// On a cluster: CPUs of each rank, next to each other [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
+    pub cpus_per_rank: Option<u16>,
+    /// On a cluster: the most ranks on a node; as many as its CPUs suffice for by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    pub ranks_per_node: Option<u32>,
+    /// On a cluster: give consecutive ranks to each node and choose only the order of the nodes, for launchers that
+    /// know no other, such as torchrun.
+    #[arg(long, hide_short_help = true)]
+    pub blocks: bool,
+    /// On a cluster: run a rank on a node; may be given several times.
+    #[arg(long, value_name = "RANK=NODE", value_parser = fix_node, hide_short_help = true)]
+    pub fix_node: Vec<(usize, String)>,
+    /// On a cluster: leave out a node; may be given several times.
+    #[arg(long, value_name = "NODE", hide_short_help = true)]
+    pub without: Vec<String>,
+    /// On a cluster: the size of the messages whose round trips are the distances; by default the pattern's mean. k
+    /// stands for 1024.
+    #[arg(long, value_name = "SIZE", value_parser = super::size, hide_short_help = true)]
+    pub message: Option<u32>,
+    /// On a cluster: another pattern that counts so much, such as 0.2,ring:64; may be given several times.
+    #[arg(long, value_name = "WEIGHT,PATTERN", value_parser = also, hide_short_help = true)]
+    pub also: Vec<(f64, String)>,
+}
+
+impl OnCluster {
+    /// An option that means something only on a cluster.
+    pub fn typed(&self) -> Option<&'static str> {
+        let given = [
+            ("--cpus-per-rank", self.cpus_per_rank.is_some()),
+            ("--ranks-per-node", self.ranks_per_node.is_some()),
+            ("--blocks", self.blocks),
+            ("--fix-node", !self.fix_node.is_empty()),
+            ("--without", !self.without.is_empty()),
+            ("--message", self.message.is_some()),
+            ("--also", !self.also.is_empty()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
+}
+
+impl Place {
+    /// An option that means something only on one machine.
+    pub fn of_one_machine(&self) -> Option<&'static str> {
+        let given = [
+            ("--objective", self.objective != ObjectiveChoice::Distance),
+            ("--method", self.method != MethodChoice::Auto),
+            ("--packet", self.packet.is_some()),
+            ("--rounds", self.rounds.is_some()),
+            ("--weight", self.weight.is_some()),
+            ("--waiting", self.waiting),
+            ("--spinning", self.spinning),
+            ("--load", self.load.is_some()),
+            ("--load-ns", self.load_ns.is_some()),
+            ("--cpus", self.cpus.is_some()),
+            ("--fix", !self.fix.is_empty()),
+            ("--avoid-smt", self.avoid_smt),
+            ("--use-smt", self.use_smt),
+            ("--one-per", self.one_per.is_some()),
+            ("--kind", self.kind.is_some()),
+            ("--equal-kind", self.equal_kind),
+            ("--prefer", self.prefer.is_some()),
+            ("--widen", self.widen.is_some()),
+            ("--memory", self.memory),
+            ("--sections", self.sections.is_some()),
+            ("--homes", self.homes),
+            ("--html", self.html.is_some()),
+            ("--svg", self.svg.is_some()),
+            ("--before", self.before != BeforeChoice::Os),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
+}
+
+fn fix_node(text: &str) -> Result<(usize, String), String> {
+    let parts = text.split_once('=').and_then(|(rank, node)| Some((rank.trim().parse().ok()?, node.trim().to_owned())));
+    parts.filter(|(_, node)| !node.is_empty()).ok_or_else(|| format!("'{text}' is not RANK=NODE, such as 3=n5"))
+}
+
+fn also(text: &str) -> Result<(f64, String), String> {
+    let parts =
+        text.split_once(',').and_then(|(weight, pattern)| Some((weight.trim().parse().ok()?, pattern.to_owned())));
+    let is_good = |(weight, _): &(f64, String)| *weight > 0.0 && *weight <= 1e9;
+    parts.filter(is_good).ok_or_else(|| format!("'{text}' is not WEIGHT,PATTERN, such as 0.2,ring:64"))
+}

@@ -1,0 +1,72 @@
+//! The ranks of a job on the nodes of a cluster, in the terminal.
+
+use crate::cluster::time;
+use crate::counted;
+use seatmap_os::CpuList;
+use seatmap_ranks::{Costs, RankPlan};
+
+/// The most nodes that are listed.
+const MOST_NODES: usize = 32;
+
+/// The order beside those that launchers know, and the ranks of each node.
+#[must_use]
+pub fn table(plan: &RankPlan) -> String {
+    let ranks = plan.ranks_of_nodes();
+    let used = ranks.iter().filter(|ranks| !ranks.is_empty()).count();
+    let pattern = plan.pattern.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
+    let (count, size) = (counted(plan.node_of_rank.len(), "rank"), bytes(plan.message_bytes));
+    let mut text =
+        format!("{count}{pattern} on {used} of {}, by round trips of {size}\n\n", counted(ranks.len(), "node"));
+    text += &orders(plan);
+    text += if plan.optimal { "No order is cheaper: proven.\n" } else { "" };
+    seatmap_document::visible_lines(text + "\n" + &nodes(plan, &ranks))
+}
+
+fn orders(plan: &RankPlan) -> String {
+    let width = plan.orders.iter().map(|order| order.name.chars().count()).max().unwrap_or(0).max("lower bound".len());
+    let line = |name: &str, costs: &Costs| {
+        let share = |share: f64| format!("{:.0} %", 100.0 * share);
+        let [node, group, between] = [costs.in_node, costs.in_group, costs.between_groups].map(share);
+        let more = more(costs.total_ns, plan.costs.total_ns);
+        format!("  {name:<width$}{:>12}{more:>9}{node:>11}{group:>11}{between:>12}\n", time(costs.total_ns))
+    };
+    let mut text = format!(
+        "  {:<width$}{:>12}{:>9}{:>11}{:>11}{:>12}\n",
+        "order", "all trips", "", "in a node", "in a group", "between"
+    );
+    text += &line("this plan", &plan.costs);
+    text.extend(plan.orders.iter().map(|order| line(&order.name, &order.costs)));
+    if plan.lower_bound_ns > 0.0 {
+        let less = more(plan.lower_bound_ns, plan.costs.total_ns);
+        text += &format!("  {:<width$}{:>12}{less:>9}\n", "lower bound", time(plan.lower_bound_ns));
+    }
+    text
+}
+
+/// The difference from the plan, in percent.
+fn more(ns: f64, plan_ns: f64) -> String {
+    let percent = 100.0 * (ns / plan_ns - 1.0);
+    if ns == plan_ns || !percent.is_finite() { String::new() } else { format!("{percent:+.0} %") }
+}
+
+fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> String {
+    let width = plan.nodes.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let used = ranks.iter().enumerate().filter(|(_, ranks)| !ranks.is_empty());
+    let line = |(node, ranks): (usize, &Vec<usize>)| {
+        let list = CpuList(ranks.iter().map(|rank| *rank as u32).collect());
+        let cpus: Vec<String> =
+            ranks.iter().map(|rank| CpuList(plan.cpus_of_rank[*rank].clone()).to_string()).collect();
+        let many = if ranks.len() == 1 { "rank" } else { "ranks" };
+        format!("  {:<width$}  {many} {list} on CPUs {}\n", plan.nodes[node], cpus.join(" "))
+    };
+    let all = used.clone().count();
+    let mut text: String = used.take(MOST_NODES).map(line).collect();
+    if all > MOST_NODES {
+        text += &format!("  and so on for {} more\n", counted(all - MOST_NODES, "node"));
+    }
+    text
+}
+
+fn bytes(size: u32) -> String {
+    if size >= 1024 { format!("{} KiB", size / 1024) } else { format!("{size} B") }
+}

@@ -1,0 +1,81 @@
+//! A measured cluster as places for the ranks of a job.
+
+use crate::choice::SIZE_BYTES;
+use crate::cluster::{Cluster, Node};
+use crate::fit::Metric;
+use seatmap_machine::Square;
+use seatmap_ranks::Nodes;
+use seatmap_statistics::median;
+
+/// Two ranks of a node whose core distances nobody measured are taken to be so far apart, in nanoseconds: about what
+/// two cores of one package are.
+const INSIDE_NS: f64 = 100.0;
+
+/// Why a cluster has no places for ranks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPlaces {
+    /// Nothing was measured between the nodes.
+    #[error("no pair of nodes was measured; 'seatmap cluster measure' does that")]
+    NoPairs,
+    /// Several ranks of a node spoke for themselves.
+    #[error("{0} and {1} are one node, measured with --each-rank; measure without that to place ranks on nodes")]
+    EachRank(String, String),
+}
+
+impl Cluster {
+    /// The nodes as places, with the round trips of messages of the measured size that is nearest to this one, in
+    /// bytes. Pairs that were not measured are predicted.
+    ///
+    /// # Errors
+    /// [`NoPlaces`].
+    pub fn places(&self, message_bytes: f64) -> Result<Nodes, NoPlaces> {
+        self.check_nodes()?;
+        let size_bytes = self.measured_size(message_bytes);
+        let fit = match self.nodes.len() {
+            1 => None,
+            _ => Some(self.fit(Metric::Trip(size_bytes)).ok_or(NoPlaces::NoPairs)?),
+        };
+        let between = |a: usize, b: usize| match &fit {
+            Some(fit) if a != b => fit.value(a, b) as f32,
+            _ => inside_ns(&self.nodes[a]) as f32,
+        };
+        Ok(Nodes {
+            nodes: self.nodes.iter().map(place).collect(),
+            distance_ns: Square::from_fn(self.nodes.len(), between),
+            message_bytes: size_bytes,
+            group: self.group_of(),
+        })
+    }
+
+    fn check_nodes(&self) -> Result<(), NoPlaces> {
+        let mut hosts = std::collections::BTreeMap::new();
+        for node in &self.nodes {
+            if let Some(other) = hosts.insert(&node.address, &node.name) {
+                return Err(NoPlaces::EachRank(other.clone(), node.name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The measured size whose logarithm is nearest.
+    fn measured_size(&self, wanted_bytes: f64) -> u32 {
+        let apart = |size: &u32| (f64::from(*size).max(1.0) / wanted_bytes.max(1.0)).ln().abs();
+        let sizes = self.pairs.iter().flat_map(|pair| &pair.trips).map(|trip| trip.size_bytes);
+        let mut sizes: Vec<u32> = sizes.collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.into_iter().min_by(|a, b| apart(a).total_cmp(&apart(b))).unwrap_or(SIZE_BYTES)
+    }
+}
+
+fn place(node: &Node) -> seatmap_ranks::Node {
+    seatmap_ranks::Node { name: node.name.clone(), cpus: node.facts.cpus, profile: node.profile.clone() }
+}
+
+/// The median round trip between two CPUs of a node.
+fn inside_ns(node: &Node) -> f64 {
+    let known = node.profile.as_ref().and_then(|profile| profile.core_distance.as_ref());
+    let distances = known.map(|known| known.median_ns.pairs().map(|(_, _, ns)| *ns).collect::<Vec<f64>>());
+    let distances: Vec<f64> = distances.unwrap_or_default().into_iter().filter(|ns| ns.is_finite()).collect();
+    median(&distances).unwrap_or(INSIDE_NS)
+}

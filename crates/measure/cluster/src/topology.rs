@@ -1,0 +1,150 @@
+//! The groups that were found, as Slurm's description of the network (topology.conf(5), topology.yaml(5)): one switch
+//! for each group, and one above them.
+
+use crate::cluster::Cluster;
+use std::collections::BTreeMap;
+
+/// Why a cluster cannot be described.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadName {
+    /// A name that would be read as something else.
+    #[error("'{0}' is not the name of a host, which has letters, digits, dots and dashes")]
+    Host(String),
+}
+
+/// `topology.conf`.
+///
+/// # Errors
+/// [`BadName`].
+pub fn conf(cluster: &Cluster) -> Result<String, BadName> {
+    let switches = switches(cluster)?;
+    let mut text = head(cluster, "topology.conf, for TopologyPlugin=topology/tree");
+    for (at, nodes) in switches.iter().enumerate() {
+        text += &format!("SwitchName=s{at} Nodes={nodes}\n");
+    }
+    if switches.len() > 1 {
+        text += &format!("SwitchName=root Switches=s[0-{}]\n", switches.len() - 1);
+    }
+    Ok(text)
+}
+
+/// `topology.yaml`, which Slurm reads from 25.05 on.
+///
+/// # Errors
+/// [`BadName`].
+pub fn yaml(cluster: &Cluster) -> Result<String, BadName> {
+    let switches = switches(cluster)?;
+    let mut text = head(cluster, "topology.yaml");
+    text += "- topology: measured\n  cluster_default: true\n  tree:\n    switches:\n";
+    if switches.len() > 1 {
+        text += &format!("      - switch: root\n        children: s[0-{}]\n", switches.len() - 1);
+    }
+    for (at, nodes) in switches.iter().enumerate() {
+        text += &format!("      - switch: s{at}\n        nodes: {nodes}\n");
+    }
+    Ok(text)
+}
+
+fn head(cluster: &Cluster, file: &str) -> String {
+    let date = cluster.date.as_deref().unwrap_or("on an unknown day").replace(char::is_control, " ");
+    format!("# {file}: {} nodes as 'seatmap cluster measure' found them, {date}\n", cluster.nodes.len())
+}
+
+/// The nodes of each group in Slurm's short form.
+fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let is_good = |name: &str| !name.is_empty() && name.chars().all(is_part);
+    if let Some(node) = cluster.nodes.iter().find(|node| !is_good(&node.name)) {
+        return Err(BadName::Host(node.name.clone()));
+    }
+    let mut groups = BTreeMap::<usize, Vec<&str>>::new();
+    for (node, group) in cluster.group_of().into_iter().enumerate() {
+        groups.entry(group).or_default().push(&cluster.nodes[node].name);
+    }
+    Ok(groups.into_values().map(|names| short(&names)).collect())
+}
+
+/// Names in short: `n[0-3,7],login`. Numbers with leading zeros keep them, as `Slurm` takes `n[01-03]`.
+#[must_use]
+pub fn short(names: &[&str]) -> String {
+    let mut by_stem = BTreeMap::<(&str, usize), Vec<u64>>::new();
+    let mut plain = Vec::new();
+    for name in names {
+        let digits = name.len() - name.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let (stem, number) = name.split_at(digits);
+        // A width matters only where zeros lead.
+        let width = if number.starts_with('0') && number.len() > 1 { number.len() } else { 0 };
+        match number.parse() {
+            Ok(number) => by_stem.entry((stem, width)).or_default().push(number),
+            Err(_) => plain.push((*name).to_owned()),
+        }
+    }
+    let stems = by_stem.into_iter().map(|((stem, width), numbers)| of_stem(stem, width, numbers));
+    stems.chain(plain).collect::<Vec<_>>().join(",")
+}
+
+fn of_stem(stem: &str, width: usize, mut numbers: Vec<u64>) -> String {
+    numbers.sort_unstable();
+    if let [one] = numbers[..] {
+        return format!("{stem}{one:0width$}");
+    }
+    let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b)).map(|run| match run {
+        [one] => format!("{one:0width$}"),
+        run => format!("{:0width$}-{:0width$}", run[0], run[run.len() - 1]),
+    });
+    format!("{stem}[{}]", runs.collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_lose_no_zero() {
+        assert_eq!(short(&["n3", "n0", "n1", "n2", "n7"]), "n[0-3,7]");
+        assert_eq!(short(&["gpu08", "gpu09", "gpu10", "login"]), "gpu10,gpu[08-09],login");
+        assert_eq!(short(&["n4"]), "n4");
+        assert_eq!(short(&["a-1x", "99999999999999999999999"]), "a-1x,99999999999999999999999");
+    }
+
+    fn cluster(names: &[&str], groups: Vec<Vec<usize>>) -> Cluster {
+        let node = |(rank, name): (usize, &&str)| crate::Node {
+            name: (*name).to_owned(),
+            rank,
+            address: format!("10.0.0.{rank}"),
+            facts: crate::Facts::default(),
+            profile: None,
+        };
+        Cluster {
+            format: crate::cluster::FORMAT.to_owned(),
+            date: Some("2026-11-23".to_owned()),
+            launcher: None,
+            nodes: names.iter().enumerate().map(node).collect(),
+            pairs: Vec::new(),
+            groups,
+            held_back: None,
+            missing: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn groups_are_switches() {
+        let cluster = cluster(&["n0", "n1", "n2", "n3"], vec![vec![0, 2], vec![1, 3]]);
+        let text = conf(&cluster).unwrap();
+        assert!(
+            text.ends_with("SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\nSwitchName=root Switches=s[0-1]\n")
+        );
+        let text = yaml(&cluster).unwrap();
+        assert!(
+            text.contains(
+                "      - switch: root\n        children: s[0-1]\n      - switch: s0\n        nodes: n[0,2]\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_name_cannot_bring_a_line_along() {
+        let cluster = cluster(&["n0\nSwitchName=x"], vec![]);
+        assert_eq!(conf(&cluster), Err(BadName::Host("n0\nSwitchName=x".to_owned())));
+    }
+}

@@ -1,0 +1,40 @@
+//! A cluster as places for ranks.
+
+use seatmap_machine::{Profile, Square};
+
+/// Nodes with CPUs, and how far apart they are.
+#[derive(Clone, Debug)]
+pub struct Nodes {
+    /// The nodes.
+    pub nodes: Vec<Node>,
+    /// Round trips of a message of [`Nodes::message_bytes`] between two nodes, in nanoseconds; on the diagonal that
+    /// between two CPUs of the node.
+    pub distance_ns: Square<f32>,
+    /// The size of the message.
+    pub message_bytes: u32,
+    /// The group of each node, such as its switch.
+    pub group: Vec<usize>,
+}
+
+/// A node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its host name.
+    pub name: String,
+    /// How many CPUs it has.
+    pub cpus: usize,
+    /// Its core distances, where they are known.
+    pub profile: Option<Profile>,
+}
+
+impl Node {
+    /// The CPUs in an order in which neighbours share as much as possible; the numbers where nothing else is known.
+    #[must_use]
+    pub fn compact(&self) -> Vec<u32> {
+        let known = self.profile.as_ref().and_then(|profile| Some((profile, profile.core_distance.as_ref()?)));
+        match known {
+            Some((profile, known)) => seatmap_place::orders::compact(&profile.topology, &known.pus, &known.median_ns),
+            None => (0..self.cpus as u32).collect(),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The answer on file.
+
+use crate::over_nodes::Spread;
+use crate::{RankRequest, RanksError, inside, over_nodes};
+use seatmap_document::DocumentError;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The name of this format and its version.
+pub const FORMAT: &str = "seatmap-ranks/1";
+
+/// The most ranks of a plan that is read.
+pub const MOST_RANKS: usize = 1 << 20;
+
+/// The part of the time in which ranks are spread over nodes, where their CPUs are searched for in the rest.
+const SPREAD_PART: u32 = 2;
+
+/// Where each rank of a job runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RankPlan {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The nodes of the cluster, by host name.
+    pub nodes: Vec<String>,
+    /// The group of each node, such as its switch.
+    pub group_of_node: Vec<usize>,
+    /// The node of each rank, as an index into `nodes`.
+    pub node_of_rank: Vec<usize>,
+    /// The CPUs of each rank on its node.
+    pub cpus_of_rank: Vec<Vec<u32>>,
+    /// The pattern that was placed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// The size of the messages whose round trips were the distances, in bytes.
+    pub message_bytes: u32,
+    /// The cost of this order.
+    pub costs: Costs,
+    /// Every order costs at least this, in nanoseconds.
+    pub lower_bound_ns: f64,
+    /// Whether it is proven that none is cheaper.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optimal: bool,
+    /// The costs of the orders that launchers know, and of random ones.
+    pub orders: Vec<Order>,
+    /// The method that found it.
+    pub method: String,
+    /// How long that took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Where random choices started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The day, as `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// The tool and its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+}
+
+/// An order with its cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// Its name as launchers have it.
+    pub name: String,
+    /// Its cost.
+    pub costs: Costs,
+}
+
+/// The cost of an order, and where its messages go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Costs {
+    /// The sum of the round trips of all messages, in nanoseconds.
+    pub total_ns: f64,
+    /// The share of the messages that stay in a node.
+    pub in_node: f64,
+    /// The share of those that go to another node of the group.
+    pub in_group: f64,
+    /// The share of those that leave their group.
+    pub between_groups: f64,
+}
+
+impl Costs {
+    pub(crate) fn as_shares(self, all: f64) -> Self {
+        let share = |messages: f64| if all > 0.0 { messages / all } else { 0.0 };
+        Costs {
+            total_ns: self.total_ns,
+            in_node: share(self.in_node),
+            in_group: share(self.in_group),
+            between_groups: share(self.between_groups),
+        }
+    }
+
+    pub(crate) fn mean(all: &[Costs]) -> Self {
+        let mean = |of: fn(&Costs) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
+        Costs {
+            total_ns: mean(|costs| costs.total_ns),
+            in_node: mean(|costs| costs.in_node),
+            in_group: mean(|costs| costs.in_group),
+            between_groups: mean(|costs| costs.between_groups),
+        }
+    }
+}
+
+impl RankRequest<'_> {
+    /// Answers. Duration, date and tool are the caller's to add.
+    ///
+    /// # Errors
+    /// [`RanksError`]: what is asked for cannot be.
+    pub fn place(&self) -> Result<RankPlan, RanksError> {
+        let has_profiles = self.nodes.nodes.iter().any(|node| node.profile.is_some());
+        let mut over = self.clone();
+        if has_profiles {
+            over.limit = self.limit.part(SPREAD_PART);
+        }
+        let spread = over_nodes::spread(&over)?;
+        let cpus = inside::cpus(self, &spread.node_of, &self.limit);
+        Ok(self.plan(spread, cpus))
+    }
+
+    fn plan(&self, spread: Spread, cpus: Vec<Vec<u32>>) -> RankPlan {
+        RankPlan {
+            format: FORMAT.to_owned(),
+            nodes: self.nodes.nodes.iter().map(|node| node.name.clone()).collect(),
+            group_of_node: self.nodes.group.clone(),
+            node_of_rank: spread.node_of,
+            cpus_of_rank: cpus,
+            pattern: Some(self.pattern.name.clone()),
+            message_bytes: self.nodes.message_bytes,
+            costs: spread.costs,
+            lower_bound_ns: spread.lower_bound_ns,
+            optimal: spread.is_optimal,
+            orders: spread.orders,
+            method: spread.method,
+            seconds: None,
+            seed: Some(self.seed),
+            date: None,
+            tool: None,
+        }
+    }
+}
+
+impl RankPlan {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each other.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let plan: RankPlan = seatmap_document::read(text, FORMAT)?;
+        plan.check().map_err(DocumentError::Inconsistent)?;
+        Ok(plan)
+    }
+
+    /// The document.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        seatmap_document::written(self)
+    }
+
+    /// Whether a file says of itself that it is such a plan, of whatever version.
+    #[must_use]
+    pub fn is_plan(bytes: &[u8]) -> bool {
+        seatmap_document::is_kind(bytes, "seatmap-ranks/")
+    }
+
+    /// The name of a rank's node.
+    ///
+    /// # Panics
+    /// There is no such rank.
+    #[must_use]
+    pub fn node(&self, rank: usize) -> &str {
+        &self.nodes[self.node_of_rank[rank]]
+    }
+
+    /// The ranks of each node in the order of their numbers; none on nodes that are not used.
+    #[must_use]
+    pub fn ranks_of_nodes(&self) -> Vec<Vec<usize>> {
+        let mut ranks = vec![Vec::new(); self.nodes.len()];
+        self.node_of_rank.iter().enumerate().for_each(|(rank, node)| ranks[*node].push(rank));
+        ranks
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (nodes, ranks) = (self.nodes.len(), self.node_of_rank.len());
+        if ranks == 0 || ranks > MOST_RANKS {
+            return Err(format!("{ranks} ranks, where 1 to {MOST_RANKS} can be read"));
+        }
+        if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
+            return Err(format!("'{name}' is not the name of a host"));
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) = self.nodes.iter().find(|name| !names.insert(*name)) {
+            return Err(format!("two nodes have the name {twice}"));
+        }
+        if self.group_of_node.len() != nodes {
+            return Err(format!("{} groups for {nodes} nodes; there must be one for each", self.group_of_node.len()));
+        }
+        if let Some(node) = self.node_of_rank.iter().find(|node| **node >= nodes) {
+            return Err(format!("a rank is on node {node}, and there are {nodes}, counted from 0"));
+        }
+        if self.cpus_of_rank.len() != ranks || self.cpus_of_rank.iter().any(Vec::is_empty) {
+            return Err(format!("each of the {ranks} ranks must have CPUs, and only these"));
+        }
+        Ok(())
+    }
+}
+
+/// Letters, digits, dots, dashes and underscores: such a name can stand in every launcher's file.
+fn is_host_name(name: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    !name.is_empty() && name.len() <= 253 && !name.starts_with('-') && name.chars().all(is_part)
+}

@@ -1,0 +1,111 @@
+//! A request for the places of ranks.
+
+use crate::{Nodes, RanksError};
+use seatmap_pattern::Pattern;
+use seatmap_place::Traffic;
+use seatmap_place::search::Limit;
+
+/// The most seats: the search's table has a cell for each rank on each node.
+pub const MOST_SEATS: usize = 1 << 17;
+
+/// A request: where should the ranks of a pattern run?
+#[derive(Clone, Debug)]
+pub struct RankRequest<'a> {
+    /// The cluster.
+    pub nodes: &'a Nodes,
+    /// The traffic between the ranks.
+    pub pattern: &'a Pattern,
+    /// CPUs of each rank.
+    pub cpus_per_rank: usize,
+    /// The most ranks on a node; as many as it has seats where nothing is said.
+    pub ranks_per_node: Option<usize>,
+    /// Each node gets consecutive ranks, so that only the order of the nodes is chosen: some launchers know no other.
+    pub in_blocks: bool,
+    /// Ranks that must run on a node, by its name.
+    pub fixed: Vec<(usize, String)>,
+    /// Nodes that must not be used, by name.
+    pub without: Vec<String>,
+    /// When to stop.
+    pub limit: Limit,
+    /// Searches side by side.
+    pub threads: usize,
+    /// Where random choices start.
+    pub seed: u64,
+}
+
+impl<'a> RankRequest<'a> {
+    /// One CPU a rank, all nodes, for a second.
+    #[must_use]
+    pub fn new(nodes: &'a Nodes, pattern: &'a Pattern) -> Self {
+        RankRequest {
+            nodes,
+            pattern,
+            cpus_per_rank: 1,
+            ranks_per_node: None,
+            in_blocks: false,
+            fixed: Vec::new(),
+            without: Vec::new(),
+            limit: Limit::seconds(1.0),
+            threads: 1,
+            seed: 1,
+        }
+    }
+
+    /// Messages between ranks. One that is longer than those that were measured counts as several.
+    pub(crate) fn traffic(&self) -> Traffic {
+        let whole = f64::from(self.nodes.message_bytes.max(1));
+        let edges = self.pattern.edges.iter();
+        Traffic::new(self.pattern.tasks, edges.map(|edge| (edge.from, edge.to, edge.messages.max(edge.bytes / whole))))
+    }
+
+    /// The seats of each node, in the order of the nodes; none on those left out.
+    ///
+    /// # Errors
+    /// [`RanksError`]: they do not suffice, or a name is unknown.
+    pub fn seats(&self) -> Result<Vec<usize>, RanksError> {
+        let nodes = &self.nodes.nodes;
+        let known = |name: &&String| nodes.iter().all(|node| node.name != **name);
+        if let Some(name) = self.without.iter().chain(self.fixed.iter().map(|(_, name)| name)).find(known) {
+            return Err(RanksError::NoSuchNode(name.clone()));
+        }
+        let most = self.ranks_per_node.unwrap_or(usize::MAX);
+        let seats: Vec<usize> = nodes
+            .iter()
+            .map(|node| if self.without.contains(&node.name) { 0 } else { self.own_seats(node.cpus).min(most) })
+            .collect();
+        let sum: usize = seats.iter().sum();
+        let (ranks, used) = (self.pattern.tasks, seats.iter().filter(|seats| **seats > 0).count());
+        if sum > MOST_SEATS {
+            return Err(RanksError::TooMany(sum));
+        }
+        if sum < ranks {
+            return Err(RanksError::TooFewSeats { ranks, per_rank: self.cpus_per_rank, nodes: used, seats: sum });
+        }
+        self.check_fixed(&seats)?;
+        Ok(seats)
+    }
+
+    fn own_seats(&self, cpus: usize) -> usize {
+        cpus / self.cpus_per_rank.max(1)
+    }
+
+    fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {
+        if self.in_blocks && !self.fixed.is_empty() {
+            return Err(RanksError::FixedInBlocks);
+        }
+        let mut is_fixed = vec![false; self.pattern.tasks];
+        for (rank, _) in &self.fixed {
+            let fixed = is_fixed.get_mut(*rank).ok_or(RanksError::NoSuchRank(*rank, self.pattern.tasks))?;
+            if std::mem::replace(fixed, true) {
+                return Err(RanksError::FixedTwice(*rank));
+            }
+        }
+        for (node, seats) in self.nodes.nodes.iter().zip(seats) {
+            let fixed = self.fixed.iter().filter(|(_, name)| *name == node.name).count();
+            if fixed > *seats {
+                return Err(RanksError::Crowded { node: node.name.clone(), fixed, seats: *seats });
+            }
+        }
+        Ok(())
+    }
+}
