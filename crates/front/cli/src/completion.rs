@@ -64,7 +64,7 @@ fn with_values(command: Command) -> Command {
     // A cell that is to be made has a new name.
     let has_names = matches!(command.get_name(), "study" | "show" | "run" | "verify" | "destroy" | "renew");
     let filled = |arg: Arg| match arg.get_value_names().and_then(|names| names.first()).map(|name| name.as_str()) {
-        Some("MACHINE" | "PROFILE" | "PLAN|PROFILE") => arg.add(completer(machines, true)),
+        Some("MACHINE" | "PROFILE" | "DOCUMENT") => arg.add(completer(machines, true)),
         Some("PATTERN") => arg.add(completer(patterns, true)),
         Some("FILE") if arg.get_id() == "profile" => arg.add(completer(machines, true)),
         Some("WHAT") if arg.is_positional() => arg.add(completer(works, false)),

@@ -4,7 +4,7 @@ use crate::counted;
 use seatmap_cluster::choice::SIZE_BYTES;
 use seatmap_cluster::fit::Metric;
 use seatmap_cluster::judge::{Fault, faults};
-use seatmap_cluster::{Cluster, Pair};
+use seatmap_cluster::{Cluster, Exchange, Pair, Stream};
 use seatmap_statistics::median;
 
 /// The most nodes whose pairs are all shown.
@@ -19,7 +19,8 @@ const SMALL_BYTES: u32 = 8;
 #[must_use]
 pub fn page(cluster: &Cluster) -> String {
     let groups = groups(cluster);
-    let text = head(cluster, groups.len()) + &table(cluster, &groups) + &matrix(cluster, &groups) + &odd(cluster);
+    let text = head(cluster, groups.len()) + &table(cluster, &groups) + &matrix(cluster, &groups) + &loaded(cluster);
+    let text = text + &odd(cluster);
     seatmap_document::visible_lines(text)
 }
 
@@ -114,6 +115,40 @@ fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
         text.extend(order.iter().map(|column| format!(" {:>width$}", cell(*row, *column))));
     }
     text + "\n\n"
+}
+
+/// The streams that were measured at one time, beside what their pairs had alone.
+fn loaded(cluster: &Cluster) -> String {
+    if cluster.loaded.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "{:<30}{:>14}{:>14}{:>14}{:>14}\n",
+        "Streams at one time", "slowest", "median", "together", "one alone"
+    );
+    for loaded in &cluster.loaded {
+        let rates: Vec<f64> = loaded.streams.iter().map(|stream| stream.rate_mbps).collect();
+        let alone: Vec<f64> = loaded.streams.iter().filter_map(|stream| alone(cluster, stream)).collect();
+        let what = match loaded.exchange {
+            Exchange::Bisection => "halves, both ways",
+            Exchange::Neighbours => "each to the next",
+            Exchange::Incast => "all to one",
+        };
+        let told = |value: Option<f64>| value.map_or("-".to_owned(), rate);
+        let slowest = told(rates.iter().copied().reduce(f64::min));
+        let (usual, all, alone) = (told(median(&rates)), rate(rates.iter().sum()), told(median(&alone)));
+        text += &format!("  {what:<28}{slowest:>14}{usual:>14}{all:>14}{alone:>14}\n");
+    }
+    text + "\n"
+}
+
+/// The rate that a stream's way has alone, measured or predicted.
+fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
+    let nodes = [stream.from.min(stream.to), stream.from.max(stream.to)];
+    match cluster.pairs.iter().find(|pair| pair.nodes == nodes) {
+        Some(pair) => Some(pair.rate_mbps[usize::from(stream.from > stream.to)]),
+        None => Some(cluster.fit(Metric::Rate)?.predicted(nodes[0], nodes[1])),
+    }
 }
 
 fn odd(cluster: &Cluster) -> String {

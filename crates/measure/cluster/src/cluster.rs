@@ -35,6 +35,9 @@ pub struct Cluster {
     /// How well the pairs measured tell of the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back: Option<HeldBack>,
+    /// Rates while many nodes send at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loaded: Vec<Loaded>,
     /// Nodes and pairs that were to be measured and are not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
@@ -109,6 +112,40 @@ pub struct HeldBack {
     pub pairs: usize,
     /// The median of the errors of their round trips at [`crate::choice::SIZE_BYTES`], in percent.
     pub error_percent: f64,
+}
+
+/// Streams at one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loaded {
+    /// Which nodes send to which.
+    pub exchange: Exchange,
+    /// The streams.
+    pub streams: Vec<Stream>,
+}
+
+/// An arrangement of streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exchange {
+    /// Each node with one of the other half, both ways; the halves are whole groups as far as that goes.
+    Bisection,
+    /// Each node to the next one, by the order of groups.
+    Neighbours,
+    /// All nodes to one.
+    Incast,
+}
+
+/// A stream beside others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    /// The node that sends.
+    pub from: usize,
+    /// The receiver.
+    pub to: usize,
+    /// The rate, in Mbit/s.
+    pub rate_mbps: f64,
 }
 
 /// Something that was to be measured and is not.
@@ -188,6 +225,10 @@ impl Cluster {
             if !seen.insert(pair.nodes) {
                 return Err(format!("nodes {:?} stand in two pairs", pair.nodes));
             }
+        }
+        let is_stream = |stream: &Stream| stream.from.max(stream.to) < nodes && stream.rate_mbps.is_finite();
+        if !self.loaded.iter().flat_map(|loaded| &loaded.streams).all(is_stream) {
+            return Err(format!("a stream has an impossible rate, or a node that is none of the {nodes}"));
         }
         let mut grouped = BTreeSet::new();
         match self.groups.iter().flatten().find(|node| **node >= nodes || !grouped.insert(**node)) {

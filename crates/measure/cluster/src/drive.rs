@@ -50,12 +50,7 @@ pub(crate) struct Found {
 
 /// Measures the way to a node that answers at this address; round trips of each size take about this time.
 pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration) -> io::Result<Found> {
-    let mut stream = TcpStream::connect_timeout(&address, SILENCE)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(SILENCE))?;
-    stream.set_write_timeout(Some(SILENCE))?;
-    call(&mut stream, secret, &()).map_err(io::Error::other)?;
-    let mut line = Line { stream, buffer: vec![0x5a; LARGEST as usize] };
+    let mut line = Line::open(address, secret)?;
     let trips = SIZES.iter().map(|size| line.trips(*size, time)).collect::<io::Result<_>>()?;
     let gap_ns = [line.gap_there()?, line.gap_back()?];
     let rate_mbps = [line.rate(Line::there)?, line.rate(Line::back)?];
@@ -72,7 +67,30 @@ struct Line {
     buffer: Vec<u8>,
 }
 
+/// Sends to a node for this time. The rate, in Mbit/s.
+pub(crate) fn stream(address: SocketAddr, secret: &Secret, time: Duration) -> io::Result<f64> {
+    let mut line = Line::open(address, secret)?;
+    let (begun, mut sent) = (Instant::now(), 0_u64);
+    while begun.elapsed() < time {
+        line.there(FIRST_BYTES, BURST)?;
+        sent += u64::from(FIRST_BYTES) * u64::from(BURST);
+    }
+    Ok(8e3 * sent as f64 / nanoseconds(begun))
+}
+
+/// Messages until the other node says that they have come: few enough for a slow link, and enough to fill a fast one.
+const BURST: u32 = 16;
+
 impl Line {
+    fn open(address: SocketAddr, secret: &Secret) -> io::Result<Self> {
+        let mut stream = TcpStream::connect_timeout(&address, SILENCE)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(SILENCE))?;
+        stream.set_write_timeout(Some(SILENCE))?;
+        call(&mut stream, secret, &()).map_err(io::Error::other)?;
+        Ok(Line { stream, buffer: vec![0x5a; LARGEST as usize] })
+    }
+
     fn order(&mut self, letter: u8, size: u32, count: u32) -> io::Result<()> {
         self.stream.write_all(&[&[letter][..], &size.to_be_bytes(), &count.to_be_bytes()].concat())
     }

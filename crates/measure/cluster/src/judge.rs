@@ -123,6 +123,30 @@ struct Way {
     factor: f64,
 }
 
+impl Way {
+    /// The sender, and the receiver.
+    fn ends(&self) -> [usize; 2] {
+        [self.from, self.to]
+    }
+}
+
+/// A node whose link loses packets: 0 that it sends, 1 that are sent to it.
+struct LossyLink {
+    node: usize,
+    end: usize,
+    resent: u64,
+    sent: u64,
+}
+
+/// The share of segments that went twice.
+fn lost((resent, sent): (u64, u64)) -> f64 {
+    resent as f64 / sent.max(1) as f64
+}
+
+fn sum(counts: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
+    counts.fold((0, 0), |sum, (resent, sent)| (sum.0.saturating_add(resent), sum.1.saturating_add(sent)))
+}
+
 impl Court<'_> {
     fn name(&self, node: usize) -> &str {
         &self.cluster.nodes[node].name
@@ -275,7 +299,7 @@ impl Court<'_> {
     }
 
     fn lossy(&self) -> Vec<Fault> {
-        let share = |resent: u64, sent: u64| resent as f64 / sent.max(1) as f64;
+        let share = |resent: u64, sent: u64| lost((resent, sent));
         // One more segment sent again than there was: a usual share of nothing cannot be multiplied.
         let ways =
             self.ways(|pair| [0, 1].map(|end| share(pair.retransmits[end].saturating_add(1), pair.segments[end])));
@@ -291,32 +315,22 @@ impl Court<'_> {
             let (resent, sent) = resent(way);
             resent >= FEWEST_RESENT && share(resent, sent) >= LOST_SHARE && way.factor >= LOST_FACTOR
         };
-        let lossy: Vec<&Way> = ways.iter().filter(|way| is_lossy(way)).collect();
         let mut faults = Vec::new();
         let mut told = BTreeSet::new();
-        for node in 0..self.cluster.nodes.len() {
-            for (end, which) in [(0, "it sends"), (1, "sent to it")] {
-                let of_node = |way: &&Way| [way.from, way.to][end] == node;
-                let all = ways.iter().filter(|way| of_node(way)).count();
-                let bad: Vec<&&Way> = lossy.iter().filter(|way| of_node(way)).collect();
-                if all < FEWEST_PAIRS || 2 * bad.len() <= all {
-                    continue;
-                }
-                let (again, sent) = bad
-                    .iter()
-                    .map(|way| resent(way))
-                    .fold((0u64, 0u64), |sum, way| (sum.0.saturating_add(way.0), sum.1.saturating_add(way.1)));
-                let percent = 100.0 * share(again, sent);
-                let sentence = format!(
-                    "{}: its link loses packets, {percent:.2} % of the segments {which} went twice ({again} of {sent}, on {} of {all} pairs)",
-                    self.name(node),
-                    bad.len()
-                );
-                told.extend(bad.iter().map(|way| (way.from, way.to)));
-                faults.push(Fault { one_way: true, ..self.fault(Kind::Lossy, &[node], Some(percent), sentence) });
-            }
+        // The worst first: what goes to it from others is not theirs then.
+        while let Some(link) = self.lossy_link(&ways, &told, resent) {
+            let percent = 100.0 * share(link.resent, link.sent);
+            let sentence = format!(
+                "{}: its link loses packets, {percent:.2} % of the segments {} went twice ({} of {})",
+                self.name(link.node),
+                ["it sends", "sent to it"][link.end],
+                link.resent,
+                link.sent
+            );
+            told.extend(ways.iter().filter(|way| way.ends()[link.end] == link.node).map(Way::ends));
+            faults.push(Fault { one_way: true, ..self.fault(Kind::Lossy, &[link.node], Some(percent), sentence) });
         }
-        for way in lossy.iter().filter(|way| !told.contains(&(way.from, way.to))) {
+        for way in ways.iter().filter(|way| is_lossy(way) && !told.contains(&way.ends())) {
             let (again, sent) = resent(way);
             let percent = 100.0 * share(again, sent);
             let (from, to) = (self.name(way.from), self.name(way.to));
@@ -327,6 +341,29 @@ impl Court<'_> {
                 .push(Fault { one_way: true, ..self.fault(Kind::Lossy, &[way.from, way.to], Some(percent), sentence) });
         }
         faults
+    }
+
+    /// The node and direction with the largest share of segments that went twice, if that is too large, many times that
+    /// of all others, and not due to one way alone.
+    fn lossy_link(
+        &self,
+        ways: &[Way],
+        told: &BTreeSet<[usize; 2]>,
+        resent: impl Fn(&Way) -> (u64, u64),
+    ) -> Option<LossyLink> {
+        let open = || ways.iter().filter(|way| !told.contains(&way.ends()));
+        let of_link = |node: usize, end: usize| {
+            let (own, others): (Vec<&Way>, Vec<&Way>) = open().partition(|way| way.ends()[end] == node);
+            let worst = own.iter().map(|way| resent(way)).max_by(|a, b| lost(*a).total_cmp(&lost(*b)))?;
+            let all = sum(own.iter().map(|way| resent(way)));
+            let rest = (all.0 - worst.0, all.1 - worst.1);
+            let usual = lost(sum(others.iter().map(|way| resent(way))));
+            let is_lossy = all.0 >= FEWEST_RESENT && lost(all) >= LOST_SHARE && lost(all) >= LOST_FACTOR * usual;
+            let is_everywhere = own.len() >= FEWEST_PAIRS && 2.0 * lost(rest) >= LOST_SHARE;
+            (is_lossy && is_everywhere).then_some(LossyLink { node, end, resent: all.0, sent: all.1 })
+        };
+        let links = (0..self.cluster.nodes.len()).flat_map(|node| [0, 1].map(|end| of_link(node, end))).flatten();
+        links.max_by(|a, b| lost((a.resent, a.sent)).total_cmp(&lost((b.resent, b.sent))))
     }
 
     fn jittery(&self) -> Vec<Fault> {

@@ -3,7 +3,7 @@
 //! It is a node like the others, too: a thread comes to the meeting as they do, and obeys.
 
 use crate::choice::{self, SIZE_BYTES, Values};
-use crate::cluster::{Cluster, FORMAT, Missing, Node, Pair};
+use crate::cluster::{Cluster, Exchange, FORMAT, Loaded, Missing, Node, Pair, Stream};
 use crate::drive::Found;
 use crate::handshake::{Called, hear, refuse, welcome};
 use crate::judge;
@@ -19,6 +19,9 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
+
+/// How long many nodes send at once: TCP needs a while to share a link.
+const LOADED_MS: u64 = 500;
 
 /// How often bad figures are measured again.
 const LOOKS: usize = 3;
@@ -194,6 +197,7 @@ impl<'a> Lead<'a> {
             pairs: Vec::new(),
             groups: Vec::new(),
             held_back: None,
+            loaded: Vec::new(),
             missing: Vec::new(),
         };
         if let Some(earlier) = &options.earlier {
@@ -241,6 +245,9 @@ impl<'a> Lead<'a> {
         self.cluster.pairs.sort_by_key(|pair| pair.nodes);
         (self.cluster.groups, self.cluster.held_back) = (chosen.groups, chosen.held_back);
         self.look_again(progress);
+        if self.options.loaded {
+            self.measure_loaded(progress);
+        }
         let lost = |member: &Member| Some(Missing { nodes: vec![member.said.node.clone()], why: member.lost.clone()? });
         self.cluster.missing.splice(0..0, self.members.iter().filter_map(lost));
         self.cluster.clone()
@@ -267,6 +274,40 @@ impl<'a> Lead<'a> {
         }
     }
 
+    /// Lets many nodes send at a time, in each arrangement.
+    fn measure_loaded(&mut self, progress: &mut dyn FnMut(Progress)) {
+        let arrangements = arrangements(&self.cluster.groups, self.members.len());
+        for (at, (exchange, ways)) in arrangements.iter().enumerate() {
+            let streams = self.streams(ways);
+            self.cluster.loaded.push(Loaded { exchange: *exchange, streams });
+            progress(Progress::Loaded(at + 1, arrangements.len()));
+        }
+    }
+
+    fn streams(&mut self, ways: &[[usize; 2]]) -> Vec<Stream> {
+        let mut asked = Vec::new();
+        for [from, to] in ways {
+            if self.members[*from].lost.is_some() || self.members[*to].lost.is_some() {
+                continue;
+            }
+            let order = Order::Stream { address: self.members[*to].said.address, ms: LOADED_MS };
+            match send(&mut self.members[*from].stream, &order) {
+                Ok(()) => asked.push([*from, *to]),
+                Err(error) => self.lose(*from, error.to_string()),
+            }
+        }
+        let mut streams = Vec::new();
+        for [from, to] in asked {
+            match self.answer(from) {
+                Some(Answer::Rate(rate_mbps)) => streams.push(Stream { from, to, rate_mbps }),
+                Some(Answer::Failed(why)) => self.failed([from, to], why),
+                Some(_) => self.lose(from, "it answered something else".to_owned()),
+                None => {}
+            }
+        }
+        streams
+    }
+
     /// Measures pairs that have no node in common, at a time.
     fn measure_round(&mut self, round: &[[usize; 2]]) {
         let mut asked = Vec::new();
@@ -285,7 +326,7 @@ impl<'a> Lead<'a> {
             match self.answer(a) {
                 Some(Answer::Pair(found)) => self.cluster.pairs.push(pair([a, b], *found)),
                 Some(Answer::Failed(why)) => self.failed([a, b], why),
-                Some(Answer::Profile(_)) => self.lose(a, "it answered something else".to_owned()),
+                Some(Answer::Profile(_) | Answer::Rate(_)) => self.lose(a, "it answered something else".to_owned()),
                 None => {}
             }
         }
@@ -327,6 +368,28 @@ impl<'a> Lead<'a> {
             let _ = send(&mut member.stream, &Order::End);
         }
     }
+}
+
+/// The arrangements of streams, each with its ways. In the order of the groups, so that the first half of the nodes
+/// is as far from the second as it can be.
+fn arrangements(groups: &[Vec<usize>], nodes: usize) -> Vec<(Exchange, Vec<[usize; 2]>)> {
+    if nodes < 2 {
+        return Vec::new();
+    }
+    let mut order = groups.concat();
+    order.extend((0..nodes).filter(|node| groups.iter().all(|group| !group.contains(node))));
+    let half = nodes / 2;
+    let across = (0..half).flat_map(|at| {
+        let [a, b] = [order[at], order[at + half]];
+        [[a, b], [b, a]]
+    });
+    let next = (0..nodes).map(|at| [order[at], order[(at + 1) % nodes]]);
+    let to_one = order[1..].iter().map(|from| [*from, order[0]]);
+    vec![
+        (Exchange::Bisection, across.collect()),
+        (Exchange::Neighbours, next.collect()),
+        (Exchange::Incast, to_one.collect()),
+    ]
 }
 
 fn pair(nodes: [usize; 2], found: Found) -> Pair {

@@ -39,7 +39,7 @@ pub mod topology;
 mod wire;
 mod worker;
 
-pub use cluster::{Cluster, Missing, Node, Pair, Trip};
+pub use cluster::{Cluster, Exchange, Loaded, Missing, Node, Pair, Stream, Trip};
 pub use facts::Facts;
 pub use launcher::Rank;
 pub use measure::{MeasureError, Options, Progress};

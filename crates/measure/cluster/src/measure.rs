@@ -22,6 +22,8 @@ pub struct Options {
     pub all: bool,
     /// Every rank counts as a node, also those of one host.
     pub each_rank: bool,
+    /// Measure rates while many nodes send at once as well.
+    pub loaded: bool,
     /// The time for the round trips of one size of one pair.
     pub trips: Duration,
     /// Pairs that are measured at a time. More than one disturb each other where they share a link.
@@ -61,6 +63,8 @@ pub enum Progress {
     Pairs(usize, usize),
     /// So many of so many pairs that looked bad are measured again.
     Again(usize, usize),
+    /// So many of so many exchanges of many nodes are measured.
+    Loaded(usize, usize),
 }
 
 /// Why there is no result, or only a part of one.
@@ -111,7 +115,8 @@ pub enum MeasureError {
 /// Runs this rank. Rank 0 returns the result, the others nothing.
 ///
 /// # Errors
-/// [`MeasureError`]. Nodes that went away while pairs were measured are not among them: they stand in [`Cluster::missing`].
+/// [`MeasureError`]. Nodes that went away while pairs were measured are not among them: they stand in
+/// [`Cluster::missing`].
 pub fn run(
     rank: &Rank,
     own: Own,

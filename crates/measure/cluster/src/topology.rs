@@ -123,6 +123,7 @@ mod tests {
             pairs: Vec::new(),
             groups,
             held_back: None,
+            loaded: Vec::new(),
             missing: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! A rank that does as rank 0 says: it answers other nodes, and measures those that it is told to.
 
-use crate::drive::{Found, drive};
+use crate::drive::{Found, drive, stream as send_for};
 use crate::echo::serve;
 use crate::facts::Facts;
 use crate::handshake::{HandshakeError, call};
@@ -33,6 +33,8 @@ pub(crate) enum Order {
     Profile,
     /// Measure the way to the node at this address; trips of each size take so many ms.
     Pair { address: SocketAddr, trips_ms: u64 },
+    /// Send to the node at this address for so many ms.
+    Stream { address: SocketAddr, ms: u64 },
     /// It is done.
     End,
 }
@@ -42,6 +44,8 @@ pub(crate) enum Order {
 pub(crate) enum Answer {
     Profile(Option<Box<Profile>>),
     Pair(Box<Found>),
+    /// The rate of a stream, in Mbit/s.
+    Rate(f64),
     Failed(String),
 }
 
@@ -85,6 +89,10 @@ pub(crate) fn obey(stream: &mut TcpStream, own: Own, secret: &Secret) -> Result<
             Order::Profile => Answer::Profile(own.profile.as_ref().and_then(|measure| measure()).map(Box::new)),
             Order::Pair { address, trips_ms } => match drive(address, secret, Duration::from_millis(trips_ms)) {
                 Ok(found) => Answer::Pair(Box::new(found)),
+                Err(error) => Answer::Failed(error.to_string()),
+            },
+            Order::Stream { address, ms } => match send_for(address, secret, Duration::from_millis(ms)) {
+                Ok(rate_mbps) => Answer::Rate(rate_mbps),
                 Err(error) => Answer::Failed(error.to_string()),
             },
         };

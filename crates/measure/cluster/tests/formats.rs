@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use seatmap_cluster::cluster::{FORMAT, HeldBack};
-use seatmap_cluster::{Cluster, Facts, Missing, Node, Pair, Trip};
+use seatmap_cluster::{Cluster, Exchange, Facts, Loaded, Missing, Node, Pair, Stream, Trip};
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_schema::{refused, undescribed};
 use serde_json::{Value, json};
@@ -31,6 +31,7 @@ fn full() -> Cluster {
         pairs: vec![pair()],
         groups: vec![vec![0], vec![1]],
         held_back: Some(HeldBack { pairs: 3, error_percent: 1.5 }),
+        loaded: vec![Loaded { exchange: Exchange::Incast, streams: vec![Stream { from: 1, to: 0, rate_mbps: 93.0 }] }],
         missing: vec![Missing { nodes: vec!["n2".to_owned()], why: "it did not answer within 60 s".to_owned() }],
     }
 }
@@ -77,6 +78,7 @@ fn figures_that_contradict_each_other_are_refused() {
     assert!(told(|it| it["pairs"][0]["rate_mbps"][1] = 0.into()).ends_with("is not a positive number"));
     assert!(told(|it| it["pairs"][0]["trips"] = json!([])).ends_with("not in the order of their sizes"));
     assert!(told(|it| it["groups"][1] = json!([0])).starts_with("node 0 of a group is none of the 2"));
+    assert!(told(|it| it["loaded"][0]["streams"][0]["to"] = 2.into()).contains("none of the 2"));
     assert!(told(|it| it["format"] = "seatmap-cluster/2".into()).contains("this program reads seatmap-cluster/1"));
 }
 

@@ -32,6 +32,10 @@ pub struct ClusterMeasure {
     /// Measure every pair, and not at most four a node.
     #[arg(long)]
     pub all: bool,
+    /// Measure rates while many nodes send at once as well: each with one of the other half, each to the next, all to
+    /// one.
+    #[arg(long)]
+    pub loaded: bool,
     /// Let each node measure its cores as well, as 'seatmap measure --quick' does.
     #[arg(long)]
     pub nodes: bool,

@@ -57,6 +57,7 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
         secret: secret(typed)?,
         all: typed.all,
         each_rank: typed.each_rank,
+        loaded: typed.loaded,
         trips: typed.trips,
         at_once: usize::from(typed.at_once),
         timeout: typed.timeout,
@@ -81,6 +82,7 @@ impl Bars {
             Progress::Nodes(done, of) => ("nodes", done, of),
             Progress::Pairs(done, of) => ("pairs", done, of),
             Progress::Again(done, of) => ("pairs again", done, of),
+            Progress::Loaded(done, of) => ("exchanges", done, of),
         };
         let mut bar = self.0.borrow_mut();
         if bar.as_ref().is_none_or(|(now, _)| *now != word) {

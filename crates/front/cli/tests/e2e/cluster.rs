@@ -29,14 +29,17 @@ fn stderr(output: &Output) -> String {
 #[test]
 fn ranks_of_one_computer_measure_show_and_go_on() {
     let place = Place::new();
-    let quick = ["--each-rank", "--trips", "2ms", "--timeout", "60", "-o", "cluster.json"];
+    let quick = ["--each-rank", "--trips", "2ms", "--timeout", "60", "--loaded", "-o", "cluster.json"];
     let first = started(&place, 3, &quick);
     assert!(first.status.success(), "{}", stderr(&first));
     let told = String::from_utf8(first.stdout).unwrap();
     assert!(told.contains("3 of 3 pairs measured (environment, "), "{told}");
     let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
     assert_eq!((&cluster["format"], cluster["pairs"].as_array().unwrap().len()), (&"seatmap-cluster/1".into(), 3));
+    let streams = |at: usize| cluster["loaded"][at]["streams"].as_array().unwrap().len();
+    assert_eq!([0, 1, 2].map(streams), [2, 3, 2]);
     let shown = place.stdout(&["show", "cluster.json"]);
+    assert!(shown.contains("each to the next"), "{shown}");
     assert!(shown.starts_with("3 nodes in "), "{shown}");
     assert_eq!(place.json(&["show", "cluster.json", "--json"])["pairs"], cluster["pairs"]);
     let resumed = started(&place, 3, &[&quick[..], &["--resume", "cluster.json"]].concat());

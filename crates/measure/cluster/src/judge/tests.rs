@@ -54,6 +54,7 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
         pairs: measured.into_values().collect(),
         groups: chosen.groups,
         held_back: chosen.held_back,
+        loaded: Vec::new(),
         missing: Vec::<Missing>::new(),
     }
 }

@@ -17,6 +17,7 @@ fn options(folder: &Path) -> Options {
         meeting: Meeting::File(folder.join("meeting")),
         secret: None,
         all: false,
+        loaded: false,
         each_rank: false,
         trips: Duration::from_millis(2),
         at_once: 2,
