@@ -85,7 +85,7 @@ pub struct Fault {
 /// ```
 #[must_use]
 pub fn faults(cluster: &Cluster) -> Vec<Fault> {
-    let court = Court { cluster, group: cluster.group_of() };
+    let court = Court { cluster, group: kin(cluster) };
     let mut faults = court.unreachable();
     faults.extend(court.lossy());
     faults.extend(court.slow());
@@ -109,6 +109,40 @@ pub(crate) fn suspects(cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         cluster.pairs.iter().filter(is_in).map(|pair| pair.nodes).collect::<Vec<_>>()
     };
     found.iter().filter(is_moody).flat_map(pairs).collect()
+}
+
+/// The group of each node for comparisons. A node behind a slow cable seems to stand alone: where one direction of its
+/// rates is as good as those within a group, it belongs there.
+fn kin(cluster: &Cluster) -> Vec<usize> {
+    let mut group = cluster.group_of();
+    let Some(usual) = rate_within(cluster, &group) else { return group };
+    for node in lone(&group) {
+        let near = cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node) && best(pair) * OTHER_WAY >= usual);
+        let nearest = near.max_by(|a, b| best(a).total_cmp(&best(b)));
+        if let Some(pair) = nearest {
+            group[node] = group[pair.nodes[usize::from(pair.nodes[0] == node)]];
+        }
+    }
+    group
+}
+
+/// The better of a pair's rates, in Mbit/s.
+fn best(pair: &Pair) -> f64 {
+    pair.rate_mbps[0].max(pair.rate_mbps[1])
+}
+
+/// The nodes that are the only ones of their groups, if those of most groups are not.
+fn lone(group: &[usize]) -> Vec<usize> {
+    let mut sizes = BTreeMap::<usize, usize>::new();
+    group.iter().for_each(|group| *sizes.entry(*group).or_default() += 1);
+    let lone: Vec<usize> = (0..group.len()).filter(|node| sizes[&group[*node]] == 1).collect();
+    if 4 * lone.len() > group.len() { Vec::new() } else { lone }
+}
+
+/// The usual rate of pairs within groups, in Mbit/s.
+fn rate_within(cluster: &Cluster, group: &[usize]) -> Option<f64> {
+    let within = cluster.pairs.iter().filter(|pair| group[pair.nodes[0]] == group[pair.nodes[1]]);
+    quantile(&within.flat_map(|pair| pair.rate_mbps).collect::<Vec<_>>(), 1.0 - USUAL)
 }
 
 struct Court<'a> {
@@ -206,19 +240,28 @@ impl Court<'_> {
         [a.min(b), a.max(b)]
     }
 
-    /// The factor of each node: the median over its pairs, sending, and taking.
+    /// The factor of each node, sending, and taking: the median over its pairs, or over those within its group. A link
+    /// that is slow for its group may still be as fast as the way between groups.
     fn nodes(&self, ways: &[Way]) -> Vec<[Option<f64>; 2]> {
         let mut factors = vec![[Vec::new(), Vec::new()]; self.cluster.nodes.len()];
+        let mut near = factors.clone();
         for way in ways {
-            factors[way.from][0].push(way.factor);
-            factors[way.to][1].push(way.factor);
+            let is_near = self.group[way.from] == self.group[way.to];
+            for values in [Some(&mut factors), is_near.then_some(&mut near)].into_iter().flatten() {
+                values[way.from][0].push(way.factor);
+                values[way.to][1].push(way.factor);
+            }
         }
         let middle = |values: &Vec<f64>| median(values).filter(|_| values.len() >= FEWEST_PAIRS);
-        factors.iter().map(|[from, to]| [middle(from), middle(to)]).collect()
+        let larger = |all: &Vec<f64>, near: &Vec<f64>| Some(middle(all)?.max(middle(near).unwrap_or(0.0)));
+        factors.iter().zip(&near).map(|(all, near)| [0, 1].map(|end| larger(&all[end], &near[end]))).collect()
     }
 
     fn slow(&self) -> Vec<Fault> {
         let mut faults = self.slow_ways();
+        let is_new = |fault: &Fault| faults.iter().all(|known| known.nodes != fault.nodes);
+        let alone: Vec<Fault> = self.alone().into_iter().filter(is_new).collect();
+        faults.extend(alone);
         let told: Vec<Vec<String>> = faults.iter().map(|fault| fault.nodes.clone()).collect();
         let is_told = |fault: &Fault| {
             told.iter().any(|nodes| {
@@ -230,6 +273,23 @@ impl Court<'_> {
         faults
     }
 
+    /// Nodes that stand alone among groups, with rates far below those within groups.
+    fn alone(&self) -> Vec<Fault> {
+        let Some(usual) = rate_within(self.cluster, &self.group) else { return Vec::new() };
+        let fault = |node: usize| {
+            let own = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node));
+            let rates: Vec<f64> = own.flat_map(|pair| pair.rate_mbps).collect();
+            let factor = usual / quantile(&rates, 1.0 - USUAL).filter(|_| rates.len() >= 2 * FEWEST_PAIRS)?;
+            let sentence = format!(
+                "{}: its link is slow, or it stands alone on a switch: streams both ways have 1/{factor:.1} of the rate \
+                 within groups",
+                self.name(node)
+            );
+            (factor >= SLOW).then(|| self.fault(Kind::Slow, &[node], Some(factor), sentence))
+        };
+        lone(&self.group).into_iter().filter_map(fault).collect()
+    }
+
     /// Nodes and pairs whose streams are slow.
     fn slow_ways(&self) -> Vec<Fault> {
         let ways = self.ways(|pair| pair.rate_mbps.map(|rate| 1.0 / rate));
@@ -237,7 +297,6 @@ impl Court<'_> {
         let mut faults = Vec::new();
         for (node, [from, to]) in nodes.iter().enumerate() {
             let (Some(from), Some(to)) = (from, to) else { continue };
-            let pairs = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node)).count();
             let (which, factor, one_way) = match (*from >= SLOW, *to >= SLOW) {
                 (true, true) => ("both ways", from.min(*to), false),
                 (true, false) if *to < OTHER_WAY => ("from it", *from, true),
@@ -246,7 +305,7 @@ impl Court<'_> {
                 _ => continue,
             };
             let sentence = format!(
-                "{}: its link is slow, streams {which} have 1/{factor:.1} of the rate of its like (median of {pairs} pairs)",
+                "{}: its link is slow, streams {which} have 1/{factor:.1} of the rate of its like (median of its pairs)",
                 self.name(node)
             );
             faults.push(Fault { one_way, ..self.fault(Kind::Slow, &[node], Some(factor), sentence) });

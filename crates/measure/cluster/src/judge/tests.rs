@@ -202,3 +202,48 @@ fn facts_clocks_and_packets_that_differ_are_told() {
         ]
     );
 }
+
+/// Eight nodes on two switches with links of 1 Gbit/s and 400 Mbit/s between: each stream has the slowest part of its
+/// way. `port` is the rate of one node's link from it, and to it.
+fn ported(node: usize, port: [f64; 2]) -> Cluster {
+    let base = cluster(8, 4, Put::Nothing, true, 3);
+    let end = |at: usize, way: usize| if at == node { port[way] } else { 1000.0 };
+    let rate = |from: usize, to: usize| {
+        let between = if from / 4 == to / 4 { f64::INFINITY } else { 400.0 };
+        end(from, 0).min(end(to, 1)).min(between)
+    };
+    let mut measured: BTreeMap<[usize; 2], Pair> = base.pairs.iter().map(|pair| (pair.nodes, pair.clone())).collect();
+    for pair in measured.values_mut() {
+        let [a, b] = pair.nodes;
+        pair.rate_mbps = [rate(a, b), rate(b, a)];
+        for trip in &mut pair.trips {
+            let ns = 1e5 + f64::from(trip.size_bytes) * 8e3 * (1.0 / rate(a, b) + 1.0 / rate(b, a));
+            (trip.median_ns, trip.p10_ns, trip.p90_ns, trip.ci95_ns) = (ns, 0.9 * ns, 1.2 * ns, [ns, ns]);
+        }
+        (pair.retransmits, pair.segments) = ([0, 0], [1000, 1000]);
+    }
+    let names: Vec<String> = base.nodes.iter().map(|node| node.name.clone()).collect();
+    let trip = |pair: &Pair| pair.trip(crate::choice::SIZE_BYTES).map(|trip| trip.median_ns);
+    let chosen =
+        choose(&names, true, &mut Values::new(), &mut |pairs| pairs.iter().map(|pair| trip(&measured[pair])).collect());
+    Cluster { pairs: measured.into_values().collect(), groups: chosen.groups, ..base }
+}
+
+#[test]
+fn a_port_as_slow_as_the_way_between_switches_is_named() {
+    assert_eq!(faults(&ported(0, [1000.0, 1000.0])), []);
+    for node in 0..8 {
+        for (port, words, one_way) in [
+            ([333.0, 333.0], "both ways", false),
+            ([333.0, 1000.0], "from it", true),
+            ([1000.0, 333.0], "to it", true),
+            ([100.0, 100.0], "both ways", false),
+        ] {
+            let found = faults(&ported(node, port));
+            let told: Vec<&str> = found.iter().map(|fault| fault.sentence.as_str()).collect();
+            assert_eq!(told.len(), 1, "n{node} {port:?}: {told:#?}");
+            assert!(found[0].nodes == [format!("n{node}")] && told[0].contains(words), "n{node} {port:?}: {told:?}");
+            assert_eq!(found[0].one_way, one_way, "{told:?}");
+        }
+    }
+}
