@@ -1,7 +1,8 @@
 /* Two threads that create four threads each: "left" and "right" name theirs so. The argument says which of them is
-   first, or "race". A named thread ends when all eight are there. */
+   first, or "race". A named thread says where it may run, and ends when all eight are there. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,12 @@ static const char *first;
 static void *work(void *name)
 {
     pthread_setname_np(pthread_self(), name);
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    int cpu = 0;
+    while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &allowed))
+        cpu++;
+    printf("%s %d of %d\n", (char *)name, cpu, CPU_COUNT(&allowed));
     pthread_barrier_wait(&all_are_there);
     return NULL;
 }
