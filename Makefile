@@ -6,7 +6,7 @@
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
-#   make figures the figures of real programs: bench's floor, the cost of observe, auto and watch, gains (an hour)
+#   make figures the figures of real programs and clusters: bench's floor, costs, gains, bad cables (two hours)
 #   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
 #   make studies the published experiments again, into docs/studies
 #   make docs    the guide and the API, under target/doc and target/guide
@@ -84,6 +84,8 @@ figures: build
 	bench/gains/run --seatmap $(SEATMAP)
 	bench/auto/run --seatmap $(SEATMAP)
 	bench/watch/run --seatmap $(SEATMAP)
+	bench/ranks/run --seatmap $(SEATMAP)
+	bench/cluster/run --seatmap $(SEATMAP) --large
 
 programs: build
 	bench/programs/run --seatmap $(SEATMAP) --keep bench/runs/$$(date +%F)-programs

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// How long many nodes send at once: TCP needs a while to share a link.
 const LOADED_MS: u64 = 500;
 
-/// How often bad figures are measured again.
+/// How often the bad figures of a pair are measured again.
 const LOOKS: usize = 3;
 
 /// A rank that has come.
@@ -256,8 +256,15 @@ impl<'a> Lead<'a> {
     /// Measures again what looks bad, and keeps the better figures: a busy moment makes a way look slow, and nothing
     /// makes it look faster than it is. A bad one stays bad.
     fn look_again(&mut self, progress: &mut dyn FnMut(Progress)) {
-        for _ in 0..LOOKS {
-            let suspects = judge::suspects(&self.cluster);
+        let mut looks = BTreeMap::<[usize; 2], usize>::new();
+        loop {
+            // Better figures of some make others look worse, which then get as many looks.
+            let mut suspects = judge::suspects(&self.cluster);
+            suspects.retain(|pair| looks.get(pair).copied().unwrap_or(0) < LOOKS);
+            if suspects.is_empty() {
+                return;
+            }
+            suspects.iter().for_each(|pair| *looks.entry(*pair).or_default() += 1);
             for (at, pair) in suspects.iter().enumerate() {
                 let first = self.cluster.pairs.iter().position(|known| known.nodes == *pair);
                 let first = first.map(|at| self.cluster.pairs.remove(at));
