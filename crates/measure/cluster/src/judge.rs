@@ -4,6 +4,7 @@
 //! kind. A node is blamed where its pairs are bad whoever the other one is, a cable between two nodes where only that
 //! pair is. One direction is told from both by the rates, as a round trip cannot tell them apart.
 
+mod jitter;
 mod kin;
 
 use self::kin::{kin, lone, rate_within};
@@ -31,11 +32,6 @@ const OTHER_WAY: f64 = 1.3;
 const FEWEST_RESENT: u64 = 4;
 const LOST_SHARE: f64 = 0.003;
 const LOST_FACTOR: f64 = 4.0;
-
-/// A way is jittery if its small messages scatter (from the tenth to the ninetieth percentile) so many times as much as
-/// those of like pairs, and by at least this share of their usual median.
-const JITTER: f64 = 5.0;
-const JITTER_SHARE: f64 = 2.0;
 
 /// Clocks are apart if they differ by more than this and more than a round trip takes, in nanoseconds.
 const CLOCK_NS: f64 = 50e6;
@@ -90,9 +86,11 @@ pub struct Fault {
 pub fn faults(cluster: &Cluster) -> Vec<Fault> {
     let court = Court { cluster, group: kin(cluster) };
     let mut faults = court.unreachable();
-    faults.extend(court.lossy());
+    let lossy = court.lossy();
+    let jittery = court.jittery(&lossy);
+    faults.extend(lossy);
     faults.extend(court.slow());
-    faults.extend(court.jittery());
+    faults.extend(jittery);
     faults.extend(court.mtu());
     faults.extend(court.clocks());
     faults.extend(court.different());
@@ -105,13 +103,16 @@ pub(crate) fn suspects(cluster: &Cluster) -> BTreeSet<[usize; 2]> {
     let found = faults(cluster);
     let is_moody = |fault: &&Fault| matches!(fault.kind, Kind::Slow | Kind::Lossy | Kind::Jittery);
     let pairs = |fault: &Fault| {
-        let is_in = |pair: &&Pair| {
-            let names = pair.nodes.map(|node| &cluster.nodes[node].name);
-            fault.nodes.iter().all(|node| names.contains(&node))
-        };
-        cluster.pairs.iter().filter(is_in).map(|pair| pair.nodes).collect::<Vec<_>>()
+        let of_fault = cluster.pairs.iter().filter(|pair| concerns(cluster, fault, pair));
+        of_fault.map(|pair| pair.nodes).collect::<Vec<_>>()
     };
     found.iter().filter(is_moody).flat_map(pairs).collect()
+}
+
+/// Whether the nodes of a fault are among those of a pair.
+fn concerns(cluster: &Cluster, fault: &Fault, pair: &Pair) -> bool {
+    let names = pair.nodes.map(|node| &cluster.nodes[node].name);
+    fault.nodes.iter().all(|node| names.contains(&node))
 }
 
 struct Court<'a> {
@@ -170,16 +171,17 @@ impl Court<'_> {
 
     /// Directions over those of like pairs. Where hardly any pair is of the same two groups, or a node is a group for
     /// itself, as one behind a slow cable is, that is all pairs inside groups, or between them.
-    fn ways(&self, of: impl Fn(&Pair) -> [f64; 2]) -> Vec<Way> {
+    fn ways(&self, of: impl Fn(&Pair) -> Option<[f64; 2]>) -> Vec<Way> {
         let mut values = BTreeMap::<[usize; 2], Vec<f64>>::new();
         let directions: Vec<(usize, usize, f64)> = self
             .cluster
             .pairs
             .iter()
-            .flat_map(|pair| {
-                let ([a, b], [there, back]) = (pair.nodes, of(pair));
-                [(a, b, there), (b, a, back)]
+            .filter_map(|pair| {
+                let ([a, b], [there, back]) = (pair.nodes, of(pair)?);
+                Some([(a, b, there), (b, a, back)])
             })
+            .flatten()
             .collect();
         for (from, to, value) in &directions {
             values.entry(self.block(*from, *to)).or_default().push(*value);
@@ -261,7 +263,7 @@ impl Court<'_> {
 
     /// Nodes and pairs whose streams are slow.
     fn slow_ways(&self) -> Vec<Fault> {
-        let ways = self.ways(|pair| pair.rate_mbps.map(|rate| 1.0 / rate));
+        let ways = self.ways(|pair| Some(pair.rate_mbps.map(|rate| 1.0 / rate)));
         let nodes = self.nodes(&ways);
         let mut faults = Vec::new();
         for (node, [from, to]) in nodes.iter().enumerate() {
@@ -329,8 +331,8 @@ impl Court<'_> {
     fn lossy(&self) -> Vec<Fault> {
         let share = |resent: u64, sent: u64| lost((resent, sent));
         // One more segment sent again than there was: a usual share of nothing cannot be multiplied.
-        let ways =
-            self.ways(|pair| [0, 1].map(|end| share(pair.retransmits[end].saturating_add(1), pair.segments[end])));
+        let ways = self
+            .ways(|pair| Some([0, 1].map(|end| share(pair.retransmits[end].saturating_add(1), pair.segments[end]))));
         let resent = |way: &Way| {
             let pair =
                 self.cluster.pairs.iter().find(|pair| pair.nodes == [way.from.min(way.to), way.from.max(way.to)]);
@@ -392,42 +394,6 @@ impl Court<'_> {
         };
         let links = (0..self.cluster.nodes.len()).flat_map(|node| [0, 1].map(|end| of_link(node, end))).flatten();
         links.max_by(|a, b| lost((a.resent, a.sent)).total_cmp(&lost((b.resent, b.sent))))
-    }
-
-    fn jittery(&self) -> Vec<Fault> {
-        let scatter = |pair: &Pair| pair.trip(SMALL_BYTES).map_or(0.0, |trip| (trip.p90_ns - trip.p10_ns).max(1.0));
-        let ways = self.ways(|pair| [scatter(pair); 2]);
-        let Some(fit) = Fit::new(self.cluster, Metric::Trip(SMALL_BYTES)) else { return Vec::new() };
-        let is_wide = |way: &&Way| {
-            let pair = self.cluster.pairs.iter().find(|pair| pair.nodes == [way.from, way.to]);
-            let wide = pair.is_some_and(|pair| scatter(pair) >= JITTER_SHARE * fit.usual(way.from, way.to));
-            way.factor >= JITTER && wide
-        };
-        let jittery: Vec<&Way> = ways.iter().filter(is_wide).collect();
-        let of_node = |node: usize| jittery.iter().filter(|way| way.from == node || way.to == node).count();
-        let mut faults = Vec::new();
-        let mut blamed = Vec::new();
-        for node in 0..self.cluster.nodes.len() {
-            let all = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node)).count();
-            if all >= FEWEST_PAIRS && 2 * of_node(node) > all {
-                blamed.push(node);
-                let sentence = format!(
-                    "{}: the times of its small messages scatter, on {} of {all} pairs",
-                    self.name(node),
-                    of_node(node)
-                );
-                faults.push(self.fault(Kind::Jittery, &[node], None, sentence));
-            }
-        }
-        for way in jittery.iter().filter(|way| !blamed.contains(&way.from) && !blamed.contains(&way.to)) {
-            let (from, to) = (self.name(way.from), self.name(way.to));
-            let sentence = format!(
-                "{from} and {to}: the times of small messages scatter {:.0} times as much as between like nodes",
-                way.factor
-            );
-            faults.push(self.fault(Kind::Jittery, &[way.from, way.to], Some(way.factor), sentence));
-        }
-        faults
     }
 
     /// Nodes whose packets differ in size from most.

@@ -177,6 +177,21 @@ fn one_direction_and_jitter_are_told_as_such() {
 }
 
 #[test]
+fn the_few_trips_of_a_lossy_link_are_no_norm_for_others() {
+    let mut cluster = cluster(8, 4, Put::Loss(0, 0.02), true, 1);
+    // Half of the pairs of its switch are those of n0, which had luck between two losses.
+    for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes[0] == 0) {
+        let trip = &mut pair.trips[0];
+        (trip.p10_ns, trip.p90_ns, trip.count) = (trip.median_ns * 0.99, trip.median_ns * 1.01, 48);
+    }
+    for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes[0] != 0) {
+        pair.trips[0].p90_ns = pair.trips[0].median_ns * 3.5;
+    }
+    let (nodes, sentences) = named(&cluster);
+    assert_eq!(nodes, [["n0"]], "{sentences}");
+}
+
+#[test]
 fn facts_clocks_and_packets_that_differ_are_told() {
     let mut cluster = cluster(8, 4, Put::Nothing, true, 3);
     cluster.nodes[6].facts.cpus = 7;
