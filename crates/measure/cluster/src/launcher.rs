@@ -41,27 +41,37 @@ pub enum LauncherError {
     },
 }
 
-/// A launcher: its name, and the variables with the rank, the number of ranks, and the name of the start.
+/// A launcher: its name, and the variables with the rank, the number of ranks, and the name of the start; and one that
+/// must be there, too, where the others may belong to something else.
 struct Known {
     name: &'static str,
     rank: &'static str,
     size: &'static str,
     job: &'static [&'static str],
+    needs: Option<&'static str>,
 }
 
 /// The most particular first: `mpirun` in a job of Slurm sets its own beside Slurm's, and Slurm's are then those of the
-/// script (openmpi.org, "Environment variables that Open MPI sets"; MPICH's hydra; srun(1); torchrun).
+/// script (openmpi.org, "Environment variables that Open MPI sets"; MPICH's hydra; srun(1); torchrun). A batch script of
+/// Slurm has the variables of rank 0 of a step that does not exist; what `srun` starts has a step.
 const KNOWN: [Known; 5] = [
     Known {
         name: "Open MPI",
         rank: "OMPI_COMM_WORLD_RANK",
         size: "OMPI_COMM_WORLD_SIZE",
         job: &["PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"],
+        needs: None,
     },
-    Known { name: "MPICH", rank: "PMI_RANK", size: "PMI_SIZE", job: &["PMI_JOBID", "HYDI_CONTROL_FD"] },
-    Known { name: "Slurm", rank: "SLURM_PROCID", size: "SLURM_NTASKS", job: &["SLURM_JOB_ID", "SLURM_STEP_ID"] },
-    Known { name: "PMIx", rank: "PMIX_RANK", size: "WORLD_SIZE", job: &["PMIX_NAMESPACE"] },
-    Known { name: "environment", rank: "RANK", size: "WORLD_SIZE", job: &["TORCHELASTIC_RUN_ID"] },
+    Known { name: "MPICH", rank: "PMI_RANK", size: "PMI_SIZE", job: &["PMI_JOBID", "HYDI_CONTROL_FD"], needs: None },
+    Known {
+        name: "Slurm",
+        rank: "SLURM_PROCID",
+        size: "SLURM_NTASKS",
+        job: &["SLURM_JOB_ID", "SLURM_STEP_ID"],
+        needs: Some("SLURM_STEP_ID"),
+    },
+    Known { name: "PMIx", rank: "PMIX_RANK", size: "WORLD_SIZE", job: &["PMIX_NAMESPACE"], needs: None },
+    Known { name: "environment", rank: "RANK", size: "WORLD_SIZE", job: &["TORCHELASTIC_RUN_ID"], needs: None },
 ];
 
 impl Rank {
@@ -76,7 +86,9 @@ impl Rank {
     /// # Errors
     /// [`LauncherError`].
     pub fn find(variable: impl Fn(&str) -> Option<String>) -> Result<Self, LauncherError> {
-        let known = KNOWN.iter().find(|known| variable(known.rank).is_some()).ok_or(LauncherError::None)?;
+        let is_set = |name: &str| variable(name).is_some();
+        let is_here = |known: &&Known| is_set(known.rank) && known.needs.is_none_or(is_set);
+        let known = KNOWN.iter().find(is_here).ok_or(LauncherError::None)?;
         let number = |name: &'static str| variable(name).map(|value| parsed(name, value)).transpose();
         let missing = || LauncherError::Size { rank: known.rank, size: known.size };
         let (rank, size) = (number(known.rank)?.ok_or(LauncherError::None)?, number(known.size)?.ok_or_else(missing)?);
@@ -115,7 +127,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let told = |set: &[(&str, &str)]| found(set).unwrap_err().to_string();
-        assert!(told(&[]).starts_with("no launcher has given this process a rank"));
+        let batch = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4"), ("SLURM_JOB_ID", "7")];
+        for none in [&[][..], &batch] {
+            assert!(told(none).starts_with("no launcher has given this process a rank"));
+        }
         assert_eq!(told(&[("PMI_RANK", "0")]), "PMI_RANK is set, and PMI_SIZE is not: how many ranks are there?");
         assert_eq!(told(&[("RANK", "x"), ("WORLD_SIZE", "2")]), "RANK=x is not a number");
         assert_eq!(told(&[("RANK", "2"), ("WORLD_SIZE", "2")]), "RANK=2 is not a rank below WORLD_SIZE=2");
