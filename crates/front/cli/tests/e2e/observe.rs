@@ -327,6 +327,22 @@ fn ranks_of_a_job_are_observed() {
     assert_eq!(names(&pattern), ["rank 0", "rank 1", "rank 2", "rank 3"]);
     // Each rank sends 5 messages to the next one, besides collectives.
     assert!(messages(&pattern)[&("rank 0".to_owned(), "rank 1".to_owned())] >= 5.0);
+    // The same, with a Seatmap for each rank: rank 0 puts their traces together, and removes them.
+    let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
+    let each = [&job[..5], &[&seatmap], &observe[..], &["./halo"]].concat();
+    let each: Vec<&str> = each.iter().map(|word| if *word == "pattern.json" { "each.json" } else { word }).collect();
+    let output = Command::new(each[0]).args(&each[1..]).current_dir(place.folder()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let both = [pattern, serde_json::from_str(&place.read("each.json")).unwrap()];
+    assert_eq!(messages(&both[0]), messages(&both[1]));
+    assert!(crate::common::files(&place).iter().all(|name| !name.contains("traces")));
+    let nowhere = [&job[..5], &[&seatmap], &["observe", "--method", "mpi", "--library", &so, "--", "./halo"]].concat();
+    let output = Command::new(nowhere[0]).args(&nowhere[1..]).current_dir(place.folder()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && said.contains("name a file with -o in a folder that all nodes share"),
+        "{said}"
+    );
     let absent = place.run(&["observe", "--method", "mpi", "--library", "absent.so", "--", "true"]);
     assert!(absent.status.code() == Some(2) && String::from_utf8(absent.stderr).unwrap().contains("absent.so"));
 }

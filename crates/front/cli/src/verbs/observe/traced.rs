@@ -1,5 +1,7 @@
 //! Methods by which the program reports on itself, through `libseatmap_trace`: `tsan` and `mpi`.
 
+mod job;
+
 use super::{Files, attend, ending_of, tell};
 use crate::args::{Observe, ObserveChoice};
 use crate::error::CliError;
@@ -30,6 +32,9 @@ pub fn run(typed: &Observe, files: &Files, interrupt: &Interrupt) -> Result<(), 
     if typed.command.is_empty() {
         return Err(CliError::input("a program that runs cannot begin to report on itself; give the command after --"));
     }
+    if let Some(rank) = job::own_rank(typed.method) {
+        return job::run(typed, files, &rank, interrupt);
+    }
     let folder = tempfile::tempdir().map_err(CliError::work)?;
     let status = end_of(typed, folder.path(), interrupt)?;
     let observed = observed(typed.method, folder.path());
@@ -45,7 +50,7 @@ pub fn run(typed: &Observe, files: &Files, interrupt: &Interrupt) -> Result<(), 
     }
 }
 
-/// Runs the command.
+/// Runs the command, whose traces go into a folder.
 fn end_of(typed: &Observe, folder: &Path, interrupt: &Interrupt) -> Result<ExitStatus, CliError> {
     let mut command = Command::new(&typed.command[0]);
     command.args(&typed.command[1..]).env(VARIABLE, folder);
