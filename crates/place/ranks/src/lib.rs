@@ -12,9 +12,11 @@
 //! | [`over_nodes`], [`inside`] | ranks onto nodes, and onto CPUs |
 //! | [`orders`] | block, cyclic, plane and random: the orders that launchers know |
 //! | [`plan`] | the answer on file |
+//! | [`candidates`] | several answers, of which a race picks one |
 //! | [`export`] | the answer as launchers take it |
 #![deny(missing_docs)]
 
+pub mod candidates;
 pub mod error;
 pub mod export;
 pub mod inside;
@@ -24,6 +26,7 @@ pub mod over_nodes;
 pub mod plan;
 pub mod request;
 
+pub use candidates::Candidate;
 pub use error::RanksError;
 pub use nodes::{Node, Nodes};
 pub use plan::{Costs, Order, RankPlan};

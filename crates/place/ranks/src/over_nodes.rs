@@ -44,7 +44,7 @@ pub struct Spread {
 /// [`RanksError`]: what is asked for cannot be.
 pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
     let seats = request.seats()?;
-    let judge = Judge { request, traffic: request.traffic() };
+    let judge = Judge::new(request);
     let known = launchers(request, &seats);
     let mut rng = Xoshiro::new(request.seed);
     let drawn: Vec<Costs> = (0..DRAWN).map(|_| judge.costs(&random(request.pattern.tasks, &seats, &mut rng))).collect();
@@ -64,7 +64,7 @@ pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
 }
 
 /// Block, cyclic, and the planes between them.
-fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
+pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
     let ranks = request.pattern.tasks;
     let largest = seats.iter().copied().max().unwrap_or(0);
     let planes = (1..usize::BITS).map(|bit| 1_usize << bit).take_while(|at_once| *at_once < largest);
@@ -75,7 +75,7 @@ fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)
 
 impl RankRequest<'_> {
     /// Whether an order that somebody else made is one that was asked for.
-    fn allows(&self, node_of: &[usize]) -> bool {
+    pub(crate) fn allows(&self, node_of: &[usize]) -> bool {
         let sits = |(rank, name): &(usize, String)| self.nodes.nodes[node_of[*rank]].name == *name;
         let has_blocks = || node_of.chunk_by(|a, b| a == b).count() == distinct(node_of);
         self.fixed.iter().all(sits) && (!self.in_blocks || has_blocks())
@@ -87,13 +87,18 @@ fn distinct(node_of: &[usize]) -> usize {
 }
 
 /// Judges orders by the measured round trips.
-struct Judge<'a> {
+pub(crate) struct Judge<'a> {
     request: &'a RankRequest<'a>,
     traffic: Traffic,
 }
 
-impl Judge<'_> {
-    fn costs(&self, node_of: &[usize]) -> Costs {
+impl<'a> Judge<'a> {
+    pub fn new(request: &'a RankRequest<'a>) -> Self {
+        Judge { request, traffic: request.traffic() }
+    }
+
+    /// The cost of an order, and where its messages go.
+    pub fn costs(&self, node_of: &[usize]) -> Costs {
         let (nodes, mut costs, mut all) = (self.request.nodes, Costs::default(), 0.0);
         for rank in 0..self.traffic.tasks() {
             for (with, messages) in self.traffic.of(rank).filter(|(with, _)| *with > rank) {

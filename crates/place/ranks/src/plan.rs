@@ -123,18 +123,29 @@ impl RankRequest<'_> {
 
     fn plan(&self, spread: Spread, cpus: Vec<Vec<u32>>) -> RankPlan {
         RankPlan {
-            format: FORMAT.to_owned(),
-            nodes: self.nodes.nodes.iter().map(|node| node.name.clone()).collect(),
-            group_of_node: self.nodes.group.clone(),
-            node_of_rank: spread.node_of,
-            cpus_of_rank: cpus,
-            pattern: Some(self.pattern.name.clone()),
-            message_bytes: self.nodes.message_bytes,
-            costs: spread.costs,
             lower_bound_ns: spread.lower_bound_ns,
             optimal: spread.is_optimal,
             orders: spread.orders,
             method: spread.method,
+            ..self.plan_of(spread.node_of, cpus, spread.costs)
+        }
+    }
+
+    /// The plan of an order about which nothing but its cost is known.
+    pub(crate) fn plan_of(&self, node_of: Vec<usize>, cpus: Vec<Vec<u32>>, costs: Costs) -> RankPlan {
+        RankPlan {
+            format: FORMAT.to_owned(),
+            nodes: self.nodes.nodes.iter().map(|node| node.name.clone()).collect(),
+            group_of_node: self.nodes.group.clone(),
+            node_of_rank: node_of,
+            cpus_of_rank: cpus,
+            pattern: Some(self.pattern.name.clone()),
+            message_bytes: self.nodes.message_bytes,
+            costs,
+            lower_bound_ns: 0.0,
+            optimal: false,
+            orders: Vec::new(),
+            method: String::new(),
             seconds: None,
             seed: Some(self.seed),
             date: None,

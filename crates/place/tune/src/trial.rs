@@ -33,6 +33,9 @@ pub struct Contestant {
     pub group: Option<PathBuf>,
     /// The CPUs that it may use; all of the caller's where nothing is said.
     pub cpus: Option<CpuSet>,
+    /// How long processes that it leaves may take to end by themselves: the daemons of launchers end a moment after
+    /// their jobs. No time by default.
+    pub patience: Duration,
 }
 
 impl Contestant {

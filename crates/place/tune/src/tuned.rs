@@ -32,6 +32,18 @@ pub enum Seats {
     Order(String),
     /// A CPU for each task, as a plan has it.
     Placement(Vec<u32>),
+    /// A node and CPUs for each rank of a job.
+    Ranks(Vec<RankSeat>),
+}
+
+/// The seat of a rank.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RankSeat {
+    /// Its node, by host name.
+    pub node: String,
+    /// Its CPUs there.
+    pub cpus: Vec<u32>,
 }
 
 /// A way to seat the program.
@@ -359,7 +371,9 @@ pub(crate) mod tests {
         let text = include_str!("../../../../docs/formats/seatmap-tune-1.schema.json");
         let schema: serde_json::Value = serde_json::from_str(text).unwrap();
         let nothing: Vec<String> = Vec::new();
-        let document = serde_json::to_value(made(Better::Lower)).unwrap();
+        let mut tuned = made(Better::Lower);
+        tuned.candidates[2].seats = Seats::Ranks(vec![RankSeat { node: "n3".to_owned(), cpus: vec![0, 1] }]);
+        let document = serde_json::to_value(tuned).unwrap();
         assert_eq!(seatmap_schema::undescribed(&schema), nothing);
         assert_eq!(seatmap_schema::refused(&schema, &document), nothing);
     }

@@ -4,7 +4,7 @@ use super::{BeforeChoice, MethodChoice, ObjectiveChoice, Place};
 use clap::Args;
 
 /// The wishes for a job's ranks on the nodes of a cluster.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct OnCluster {
     /// On a cluster: CPUs of each rank, next to each other [default: 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]

@@ -1,8 +1,8 @@
 //! `seatmap tune`, as typed.
 
 use super::bench::{confidence, metric, session};
-use super::{ObjectiveChoice, cpus};
-use clap::Args;
+use super::{ObjectiveChoice, OnCluster, cpus};
+use clap::{Args, ValueEnum};
 use seatmap_os::CpuList;
 use seatmap_tune::Metric;
 use std::ffi::OsString;
@@ -24,6 +24,16 @@ pub struct Tune {
     /// Observe one run of the program first, and take the pattern that it shows.
     #[arg(long, conflicts_with = "pattern")]
     pub observe: bool,
+    /// A cluster, as 'seatmap cluster measure' writes it: orders of a job's ranks race, one start of COMMAND a run. In
+    /// COMMAND, {hosts} is replaced by a file with the hosts, and {seat} by the words that seat a rank.
+    #[arg(long, value_name = "CLUSTER", conflicts_with_all = ["cpus", "objective"])]
+    pub on: Option<String>,
+    /// On a cluster: the format of the file {hosts}.
+    #[arg(long, value_name = "FORMAT", default_value = "openmpi", requires = "on", hide_short_help = true)]
+    pub hosts: HostsChoice,
+    /// The wishes for ranks on a cluster.
+    #[command(flatten)]
+    pub on_cluster: OnCluster,
     /// The objective by which the model ranks placements.
     #[arg(long, value_name = "OBJECTIVE", default_value = "distance")]
     pub objective: ObjectiveChoice,
@@ -66,4 +76,17 @@ pub struct Tune {
     /// The program and its arguments.
     #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     pub command: Vec<OsString>,
+}
+
+/// A file with hosts that a launcher reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HostsChoice {
+    /// mpirun --map-by seq --hostfile {hosts} of Open MPI.
+    Openmpi,
+    /// mpiexec -f {hosts} of MPICH.
+    Mpich,
+    /// SLURM_HOSTFILE={hosts} of srun --distribution=arbitrary.
+    SlurmHostfile,
+    /// mpirun --rankfile {hosts} of Open MPI 4, which seats ranks by itself.
+    Rankfile,
 }

@@ -1,6 +1,7 @@
 //! `seatmap tune`.
 
 mod entrants;
+mod job;
 mod limit;
 
 use crate::args::Tune;
@@ -12,16 +13,16 @@ use crate::place::{host_name, today, tool};
 use crate::{input, verbs};
 use entrants::Field;
 use seatmap_launch::Program;
-use seatmap_os::cpus::Cpus;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_plan::Plan;
+use seatmap_ranks::RankPlan;
 use seatmap_report::{html, tune};
 use seatmap_tune::metric::{Better, Metric};
 use seatmap_tune::race::{Cost, Outcome, Rules, Turn, race};
-use seatmap_tune::tuned::{Entrant, FORMAT, Run, Seats};
-use seatmap_tune::{Contestant, Fingerprint, Runner, TrialError, Tuned};
+use seatmap_tune::tuned::{FORMAT, Run, Seats};
+use seatmap_tune::{Fingerprint, Runner, TrialError, Tuned};
 use std::path::Path;
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     limit::tell_excess(typed, &tuned);
     files.record.write(&tuned.to_json())?;
     files.write(typed, &tuned)?;
-    write_plan(typed, &files, &tuned)
+    write_plan(typed, &files, &field, &tuned)
 }
 
 fn better(typed: &Tune) -> Result<Better, CliError> {
@@ -82,13 +83,17 @@ fn begun(typed: &Tune, better: Better, field: &Field) -> Tuned {
         Some(_) => None,
         None => Some(typed.budget.map_or(RUNS_EACH * candidates + usual.fewest_runs(), |budget| budget as usize)),
     };
-    let seats = format!("{} and the kernel's choice", seatmap_report::counted(field.cpus.len(), "CPU"));
     Tuned {
         format: FORMAT.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         command: typed.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        fingerprint: Fingerprint::new(host_name(), seatmap_host::environment::read(), seats, "nobody".to_owned()),
+        fingerprint: Fingerprint::new(
+            host_name(),
+            seatmap_host::environment::read(),
+            field.seats(),
+            "nobody".to_owned(),
+        ),
         rivals: rivals(),
         metric: typed.metric.to_string(),
         unit: typed.metric.unit().to_owned(),
@@ -178,40 +183,17 @@ impl Racing<'_> {
     }
 
     fn once(&self, runner: &Runner, turn: Turn) -> Result<Run, Cut> {
-        let contestant = self.contestant(turn.candidate);
+        let contestant = self.field.contestant(self.typed, turn.candidate);
         let mut tries = 1;
         loop {
             match runner.run(&contestant, &|| self.interrupt.asked()) {
                 Ok(Some(reading)) => return Ok(Run { turn, value: reading.value, seconds: reading.seconds }),
                 Ok(None) => return Err(Cut::Stopped),
-                Err(error) if tries >= CPUSET_TRIES || self.has_its_cpus() => return Err(Cut::Failed(error)),
+                Err(error) if tries >= CPUSET_TRIES || self.field.has_its_cpus() => return Err(Cut::Failed(error)),
                 Err(_) => tries += 1,
             }
             output::tell("some of the race's CPUs were taken from this process for a moment; the run is made again");
             std::thread::sleep(CPUSET_PAUSE);
-        }
-    }
-
-    /// Whether this process may use all CPUs of the race now: the kernel drops those that its cpuset has lost.
-    fn has_its_cpus(&self) -> bool {
-        let allowed = Cpus::read().map(|cpus| self.field.cpus.iter().all(|cpu| cpus.check(&[cpu]).is_ok()));
-        allowed.unwrap_or(true)
-    }
-
-    fn contestant(&self, candidate: usize) -> Contestant {
-        let Entrant { name, seats, .. } = &self.field.entrants[candidate];
-        let free = Contestant { name: name.clone(), command: self.typed.command.clone(), ..Contestant::default() };
-        let launched = |options: &[&str]| {
-            let words = ["/proc/self/exe", "run", "--quiet"].iter().chain(options).chain(&["--"]);
-            Contestant { launcher: words.map(Into::into).collect(), ..free.clone() }
-        };
-        match seats {
-            Seats::Free => Contestant { cpus: Some(self.field.cpus.clone()), ..free },
-            Seats::Within(list) => {
-                Contestant { cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()), ..free }
-            }
-            Seats::Order(list) => launched(&["--cpus", list]),
-            Seats::Placement(_) => launched(&["--plan", &self.field.plan_file(candidate).to_string_lossy()]),
         }
     }
 }
@@ -250,7 +232,7 @@ impl Files {
 }
 
 /// Writes the winner, where it is one that a plan can hold.
-fn write_plan(typed: &Tune, files: &Files, tuned: &Tuned) -> Result<(), CliError> {
+fn write_plan(typed: &Tune, files: &Files, field: &Field, tuned: &Tuned) -> Result<(), CliError> {
     let (Some(destination), Some(verdict)) = (&files.plan, &tuned.verdict) else { return Ok(()) };
     let winner = &tuned.candidates[verdict.winner];
     if !verdict.safe {
@@ -269,6 +251,14 @@ fn write_plan(typed: &Tune, files: &Files, tuned: &Tuned) -> Result<(), CliError
             return Ok(());
         }
         Seats::Free => return Ok(()),
+        Seats::Ranks(_) => match field.rank_plan(verdict.winner)? {
+            Some(plan) => {
+                let method = format!("raced: {}", winner.name);
+                let plan = RankPlan { method, date: Some(today()), tool: Some(tool()), ..plan };
+                return destination.write(&plan.to_json());
+            }
+            None => unreachable!("ranks race on a cluster"),
+        },
     };
     let plan = Plan {
         method: Some(format!("raced: {}", winner.name)),

@@ -238,3 +238,57 @@ fn a_rank_is_seated_and_checked_on_its_node() {
     let told = String::from_utf8_lossy(&checked.stdout).into_owned();
     assert!(told.contains("rank 1 has no thread"), "{told}");
 }
+
+/// A launcher for tests: it prints how many ranks stay on their switch, and a rank in seats prints its CPUs.
+const LAUNCHER: &str = r#"
+hosts=$1; shift
+near=$(grep -v '^#' "$hosts" | sed 's/ .*//' | awk 'NR > 1 && (substr($1, 2) - last) % 2 == 0 { n++ } { last = substr($1, 2) } END { print 20 - n }')
+echo "took $near"
+"#;
+
+#[test]
+fn orders_of_a_job_race_and_the_winner_is_written() {
+    let place = Place::new();
+    place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
+    place.file("launcher.sh", LAUNCHER);
+    let options = ["tune", "--on", "cluster.json", "--pattern", "ring:8", "--metric", "regex:took ([0-9]+)"];
+    let rest = ["--lower-is-better", "--candidates", "4", "-o", "ranks.json", "--json"];
+    let job = ["--", "sh", "launcher.sh", "{hosts}", "{seat}", "./ring"];
+    let output = place.run(&[&options[..], &rest, &job].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> =
+        found["candidates"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names[..3], ["default", "block", "measured"]);
+    let winner = found["verdict"]["winner"].as_u64().unwrap() as usize;
+    assert!(names[winner].starts_with("measured"), "{names:?} {winner}");
+    let plan: Value = serde_json::from_str(&place.read("ranks.json")).unwrap();
+    assert_eq!(
+        (&plan["format"], &plan["method"]),
+        (&"seatmap-ranks/1".into(), &format!("raced: {}", names[winner]).into())
+    );
+    let seats = found["candidates"][winner]["seats"]["ranks"].as_array().unwrap();
+    let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].clone();
+    assert_eq!(seats.iter().map(|seat| seat["node"].clone()).collect::<Vec<_>>(), (0..8).map(node).collect::<Vec<_>>());
+    assert_eq!(crate::common::files(&place).iter().filter(|name| name.contains("seatmap-tune-")).count(), 0);
+    // The same race goes on with its runs, none of which is made again.
+    let again = place.run(&[&options[..], &rest, &["--resume"], &job].concat());
+    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(again["runs"], found["runs"]);
+}
+
+#[test]
+fn jobs_that_cannot_race_are_refused() {
+    let place = Place::new();
+    place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
+    let told = |more: &[&str]| place.one_line_refusal(&[&["tune", "--on", "cluster.json"], more].concat());
+    assert!(told(&["--pattern", "ring:8", "--", "true"]).contains("nothing in the command is {hosts}"));
+    assert!(told(&["--", "true", "{hosts}"]).contains("--pattern names who talks to whom"));
+    assert!(told(&["--observe", "--", "true", "{hosts}"]).contains("--observe needs {seat}"));
+    assert!(told(&["--pattern", "ring:9", "--", "true", "{hosts}"]).contains("9 ranks of 1 CPUs do not fit"));
+    let told = place.one_line_refusal(&["tune", "--blocks", "--", "true"]);
+    assert!(told.contains("--blocks is for the ranks of a job"), "{told}");
+    place.file("other.json", "{}");
+    let told = place.one_line_refusal(&["tune", "--on", "other.json", "--pattern", "ring:8", "--", "true", "{hosts}"]);
+    assert!(told.contains("other.json: is not a cluster"), "{told}");
+}

@@ -35,6 +35,7 @@ pub(super) struct Started {
     pid: Pid,
     handle: OwnedFd,
     begun: Instant,
+    patience: Duration,
     /// Children of this process that have nothing to do with the run.
     others: BTreeSet<i32>,
 }
@@ -57,7 +58,7 @@ impl Started {
             command.spawn().map(|child| (begun, Pid::from_child(&child)))
         })?;
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        Ok(Started { pid, handle, begun, others })
+        Ok(Started { pid, handle, begun, patience: contestant.patience, others })
     }
 
     /// Waits for the end; `None` where it was asked to stop before.
@@ -70,6 +71,10 @@ impl Started {
         }
         let elapsed = self.begun.elapsed();
         let status = self.reap()?;
+        let until = Instant::now() + self.patience;
+        while left_behind(&self.others).is_some() && Instant::now() < until {
+            std::thread::sleep(PAUSE);
+        }
         let left = left_behind(&self.others).map(|pid| (pid, name(pid)));
         if left.is_some() {
             end_all(&self.others);

@@ -1,6 +1,6 @@
 //! `seatmap place --on CLUSTER`.
 
-use crate::args::Place;
+use crate::args::{OnCluster, Place};
 use crate::error::{AtFile, CliError};
 use crate::output::{self, Destination};
 use crate::waiting::Waiting;
@@ -11,7 +11,7 @@ use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
-use seatmap_ranks::{RankPlan, RankRequest};
+use seatmap_ranks::{Nodes, RankPlan, RankRequest};
 use seatmap_report::ranks;
 use seatmap_watch::{Expected, Seating};
 use std::path::Path;
@@ -29,21 +29,15 @@ pub fn run(typed: &Place, cluster: &Cluster) -> Result<(), CliError> {
     if typed.json && destination == Some(Destination::Stdout) {
         return Err(CliError::input("only one of --json and -o - can have stdout"));
     }
-    let pattern = pattern(typed)?;
-    let nodes = cluster.places(message_bytes(typed, &pattern)).map_err(|error| at(&typed.on, error))?;
+    let pattern = pattern(typed.pattern.as_deref().unwrap_or_default(), &typed.on_cluster)?;
+    let nodes = places(&typed.on, cluster, &typed.on_cluster, &pattern)?;
     let began = Instant::now();
     let waiting = Waiting::new("searching", typed.kicks.is_none().then_some(typed.seconds));
-    let wishes = &typed.on_cluster;
     let request = RankRequest {
-        cpus_per_rank: wishes.cpus_per_rank.map_or(1, usize::from),
-        ranks_per_node: wishes.ranks_per_node.map(|ranks| ranks as usize),
-        in_blocks: wishes.blocks,
-        fixed: wishes.fix_node.clone(),
-        without: wishes.without.clone(),
         limit: typed.kicks.map_or_else(|| Limit::seconds(typed.seconds), Limit::kicks),
         threads: typed.threads(),
         seed: typed.seed,
-        ..RankRequest::new(&nodes, &pattern)
+        ..request(&typed.on_cluster, &nodes, &pattern)
     };
     let plan = request.place().map_err(CliError::input)?;
     drop(waiting);
@@ -67,24 +61,41 @@ fn at(name: &str, error: impl Into<Box<dyn std::error::Error>>) -> CliError {
     CliError::input(AtFile::new(Path::new(name), error))
 }
 
-/// The pattern with those that count as well.
-fn pattern(typed: &Place) -> Result<Pattern, CliError> {
-    let first = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
-    if typed.on_cluster.also.is_empty() {
+/// A pattern with those that count as well.
+pub fn pattern(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
+    let first = pattern_input::pattern(text)?;
+    if wishes.also.is_empty() {
         return Ok(first);
     }
-    let others = typed.on_cluster.also.iter().map(|(weight, text)| Ok((*weight, pattern_input::pattern(text)?)));
+    let others = wishes.also.iter().map(|(weight, text)| Ok((*weight, pattern_input::pattern(text)?)));
     let others = others.collect::<Result<Vec<_>, CliError>>()?;
     first.with(&others).map_err(CliError::input)
 }
 
+/// The nodes of a cluster as places for a pattern's ranks.
+pub fn places(name: &str, cluster: &Cluster, wishes: &OnCluster, pattern: &Pattern) -> Result<Nodes, CliError> {
+    cluster.places(message_bytes(wishes, pattern)).map_err(|error| at(name, error))
+}
+
+/// What is asked for, where nothing is said of time.
+pub fn request<'a>(wishes: &OnCluster, nodes: &'a Nodes, pattern: &'a Pattern) -> RankRequest<'a> {
+    RankRequest {
+        cpus_per_rank: wishes.cpus_per_rank.map_or(1, usize::from),
+        ranks_per_node: wishes.ranks_per_node.map(|ranks| ranks as usize),
+        in_blocks: wishes.blocks,
+        fixed: wishes.fix_node.clone(),
+        without: wishes.without.clone(),
+        ..RankRequest::new(nodes, pattern)
+    }
+}
+
 /// The mean size of the pattern's messages, unless one was typed. A generated pattern has messages of one byte, which
 /// stand for no size: then that which tells near nodes from far ones best.
-fn message_bytes(typed: &Place, pattern: &Pattern) -> f64 {
+fn message_bytes(wishes: &OnCluster, pattern: &Pattern) -> f64 {
     let sum = |of: fn(&seatmap_pattern::Edge) -> f64| pattern.edges.iter().map(of).sum::<f64>();
     let mean = sum(|edge| edge.bytes) / sum(|edge| edge.messages);
     let mean = if mean > 1.0 { mean } else { f64::from(SIZE_BYTES) };
-    typed.on_cluster.message.map_or(mean, f64::from)
+    wishes.message.map_or(mean, f64::from)
 }
 
 /// Shows a plan.

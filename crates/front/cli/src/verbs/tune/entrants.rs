@@ -1,5 +1,6 @@
 //! The candidates of a race.
 
+use super::job::{self, Job};
 use crate::args::Tune;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -7,63 +8,144 @@ use crate::place::host_name;
 use crate::verbs::observe;
 use crate::{input, pattern_input};
 use seatmap_machine::{Matrix, Topology};
+use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_pattern::Pattern;
 use seatmap_place::{Level, Request, orders};
 use seatmap_plan::Plan;
-use seatmap_tune::Tuned;
+use seatmap_ranks::RankPlan;
+use seatmap_report::counted;
 use seatmap_tune::tuned::{Entrant, Seats};
+use seatmap_tune::{Contestant, Tuned};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// Ways to seat the program, and the plans for those that need one.
+/// Ways to seat the program, and the files for those that need some.
 pub struct Field {
     /// The candidates, the default first.
     pub entrants: Vec<Entrant>,
-    /// The CPUs that the program may use.
-    pub cpus: CpuSet,
-    plans: TempDir,
+    ground: Ground,
+}
+
+/// Where the program is seated.
+enum Ground {
+    /// On this computer, with a plan for each candidate that needs one.
+    Cpus { cpus: CpuSet, plans: TempDir },
+    /// On the nodes of a cluster.
+    Job(Box<Job>),
 }
 
 impl Field {
     /// The candidates of an earlier race, or new ones.
     pub fn new(typed: &Tune, earlier: Option<&Tuned>, interrupt: &Interrupt) -> Result<Self, CliError> {
+        let earlier = earlier.map(|then| then.candidates.clone());
+        match &typed.on {
+            Some(cluster) => Self::of_job(typed, cluster, earlier, interrupt),
+            None => Self::of_cpus(typed, earlier, interrupt),
+        }
+    }
+
+    fn of_job(
+        typed: &Tune,
+        cluster: &str,
+        earlier: Option<Vec<Entrant>>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, CliError> {
+        let job = Job::new(typed, cluster, interrupt)?;
+        let entrants = match earlier {
+            Some(earlier) => earlier,
+            None => default().into_iter().chain(job.entrants(typed)?).collect(),
+        };
+        job.write_files(&entrants)?;
+        Ok(Field { entrants, ground: Ground::Job(Box::new(job)) })
+    }
+
+    fn of_cpus(typed: &Tune, earlier: Option<Vec<Entrant>>, interrupt: &Interrupt) -> Result<Self, CliError> {
+        if let Some(option) = typed.on_cluster.typed() {
+            return Err(CliError::input(format!("{option} is for the ranks of a job; --on names their cluster")));
+        }
         let (cpus, topology) = super::cpus(typed)?;
         if cpus.len() < 2 {
             return Err(CliError::input("there is one CPU, and nothing to choose"));
         }
-        let pattern = match (earlier, &typed.pattern) {
+        let pattern = match (&earlier, &typed.pattern) {
             (Some(_), _) => None,
             (None, Some(pattern)) => Some(pattern_input::pattern(pattern)?),
             (None, None) if typed.observe => Some(observed(typed, interrupt)?),
             (None, None) => None,
         };
         let entrants = match (earlier, pattern) {
-            (Some(then), _) => then.candidates.clone(),
+            (Some(earlier), _) => earlier,
             (None, Some(pattern)) => default().into_iter().chain(placements(typed, &pattern, &cpus)?).collect(),
             (None, None) => default().into_iter().chain(orders_and_groups(&topology, &cpus)).collect(),
         };
         let entrants: Vec<Entrant> = entrants.into_iter().take(typed.candidates.into()).collect();
         let plans = tempfile::tempdir().map_err(CliError::work)?;
-        let field = Field { entrants, cpus, plans };
-        field.write_plans()?;
-        Ok(field)
+        write_plans(&entrants, &plans)?;
+        Ok(Field { entrants, ground: Ground::Cpus { cpus, plans } })
     }
 
-    /// The file with a candidate's plan.
-    pub fn plan_file(&self, candidate: usize) -> PathBuf {
-        self.plans.path().join(format!("{candidate}.json"))
-    }
-
-    fn write_plans(&self) -> Result<(), CliError> {
-        for (at, entrant) in self.entrants.iter().enumerate() {
-            if let Seats::Placement(placement) = &entrant.seats {
-                let plan = Plan::new(host_name(), placement.clone());
-                std::fs::write(self.plan_file(at), plan.to_json()).map_err(CliError::work)?;
+    /// A candidate as it runs.
+    pub fn contestant(&self, typed: &Tune, candidate: usize) -> Contestant {
+        let Entrant { name, seats, .. } = &self.entrants[candidate];
+        let free = Contestant { name: name.clone(), command: typed.command.clone(), ..Contestant::default() };
+        let (cpus, plans) = match &self.ground {
+            Ground::Job(job) => {
+                let command = job.command(&typed.command, candidate, seats);
+                return Contestant { command, patience: job::PATIENCE, ..free };
             }
+            Ground::Cpus { cpus, plans } => (cpus, plans),
+        };
+        let launched = |options: &[&str]| {
+            let words = ["/proc/self/exe", "run", "--quiet"].iter().chain(options).chain(&["--"]);
+            Contestant { launcher: words.map(Into::into).collect(), ..free.clone() }
+        };
+        match seats {
+            Seats::Within(list) => {
+                Contestant { cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()), ..free }
+            }
+            Seats::Order(list) => launched(&["--cpus", list]),
+            Seats::Placement(_) => launched(&["--plan", &plan_file(plans, candidate).to_string_lossy()]),
+            Seats::Free | Seats::Ranks(_) => Contestant { cpus: Some(cpus.clone()), ..free },
         }
-        Ok(())
     }
+
+    /// The seats that the candidates share, in words.
+    pub fn seats(&self) -> String {
+        match &self.ground {
+            Ground::Cpus { cpus, .. } => format!("{} and the kernel's choice", counted(cpus.len(), "CPU")),
+            Ground::Job(job) => job.seats(),
+        }
+    }
+
+    /// Whether this process may use all CPUs of the race now: the kernel drops those that its cpuset has lost.
+    pub fn has_its_cpus(&self) -> bool {
+        let Ground::Cpus { cpus, .. } = &self.ground else { return true };
+        Cpus::read().map(|here| cpus.iter().all(|cpu| here.check(&[cpu]).is_ok())).unwrap_or(true)
+    }
+
+    /// The plan of a candidate for the ranks of a job; `None` where it is of another kind.
+    pub fn rank_plan(&self, candidate: usize) -> Result<Option<RankPlan>, CliError> {
+        match (&self.ground, &self.entrants[candidate].seats) {
+            (Ground::Job(job), seats @ Seats::Ranks(_)) => job.plan(&self.entrants[candidate].name, seats).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The file with a candidate's plan.
+fn plan_file(plans: &TempDir, candidate: usize) -> PathBuf {
+    plans.path().join(format!("{candidate}.json"))
+}
+
+fn write_plans(entrants: &[Entrant], plans: &TempDir) -> Result<(), CliError> {
+    for (at, entrant) in entrants.iter().enumerate() {
+        if let Seats::Placement(placement) = &entrant.seats {
+            let plan = Plan::new(host_name(), placement.clone());
+            std::fs::write(plan_file(plans, at), plan.to_json()).map_err(CliError::work)?;
+        }
+    }
+    Ok(())
 }
 
 fn default() -> [Entrant; 1] {

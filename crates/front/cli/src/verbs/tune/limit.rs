@@ -6,8 +6,8 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use seatmap_report::counted;
-use seatmap_tune::race::{Budget, Rules};
-use seatmap_tune::{Contestant, Runner, Tuned};
+use seatmap_tune::race::{Budget, DEFAULT, Rules};
+use seatmap_tune::{Runner, Tuned};
 
 /// The fewest candidates of a race: the default, and one to beat it.
 const FEWEST: usize = 2;
@@ -20,8 +20,7 @@ const FEWEST: usize = 2;
 pub fn keep_to(typed: &Tune, field: &mut Field, interrupt: &Interrupt) -> Result<(), CliError> {
     let Some(limit) = typed.seconds.map(|time| time.as_secs_f64()) else { return Ok(()) };
     let runner = Runner::new(typed.metric.clone());
-    let free = Contestant { command: typed.command.clone(), cpus: Some(field.cpus.clone()), ..Contestant::default() };
-    let reading = runner.run(&free, &|| interrupt.asked()).map_err(CliError::work)?;
+    let reading = runner.run(&field.contestant(typed, DEFAULT), &|| interrupt.asked()).map_err(CliError::work)?;
     let Some(reading) = reading else { return Err(CliError::work("interrupted before the first run of the race")) };
     let (all, left) = (field.entrants.len(), limit - reading.seconds);
     let fitting = fitting(all, left, reading.seconds, typed.confidence);
