@@ -29,9 +29,8 @@ use std::time::Duration;
 /// Runs of each candidate where nobody says.
 const RUNS_EACH: usize = 10;
 
-/// Runs of one turn where the race's cpuset had lost CPUs meanwhile, and the pause before the next.
-const CPUSET_TRIES: u32 = 10;
-const CPUSET_PAUSE: Duration = Duration::from_secs(1);
+/// The pause before a run that failed is made again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Races ways to seat a program, and writes the winner down.
 pub fn run(typed: &Tune) -> Result<(), CliError> {
@@ -189,11 +188,13 @@ impl Racing<'_> {
             match runner.run(&contestant, &|| self.interrupt.asked()) {
                 Ok(Some(reading)) => return Ok(Run { turn, value: reading.value, seconds: reading.seconds }),
                 Ok(None) => return Err(Cut::Stopped),
-                Err(error) if tries >= CPUSET_TRIES || self.field.has_its_cpus() => return Err(Cut::Failed(error)),
-                Err(_) => tries += 1,
+                Err(error) => match self.field.excuse(&error, tries) {
+                    Some(excuse) => output::tell(&format!("{excuse}; the run is made again")),
+                    None => return Err(Cut::Failed(error)),
+                },
             }
-            output::tell("some of the race's CPUs were taken from this process for a moment; the run is made again");
-            std::thread::sleep(CPUSET_PAUSE);
+            tries += 1;
+            std::thread::sleep(PAUSE);
         }
     }
 }

@@ -239,9 +239,11 @@ fn a_rank_is_seated_and_checked_on_its_node() {
     assert!(told.contains("rank 1 has no thread"), "{told}");
 }
 
-/// A launcher for tests: it prints how many ranks stay on their switch, and a rank in seats prints its CPUs.
+/// A launcher for tests: it prints how often the next rank is on the same switch, as a cost. Its seventh start fails.
 const LAUNCHER: &str = r#"
 hosts=$1; shift
+echo start >> starts
+[ $(wc -l < starts) != 7 ] || exit 9
 near=$(grep -v '^#' "$hosts" | sed 's/ .*//' | awk 'NR > 1 && (substr($1, 2) - last) % 2 == 0 { n++ } { last = substr($1, 2) } END { print 20 - n }')
 echo "took $near"
 "#;
@@ -256,6 +258,8 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
     let job = ["--", "sh", "launcher.sh", "{hosts}", "{seat}", "./ring"];
     let output = place.run(&[&options[..], &rest, &job].concat());
     assert!(output.status.success(), "{}", stderr(&output));
+    let failed = stderr(&output).matches("a start of the job failed (").count();
+    assert_eq!(failed, 1, "the seventh fails, and is made again: {}", stderr(&output));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let names: Vec<&str> =
         found["candidates"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();

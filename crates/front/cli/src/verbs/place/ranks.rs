@@ -77,7 +77,7 @@ pub fn places(name: &str, cluster: &Cluster, wishes: &OnCluster, pattern: &Patte
     cluster.places(message_bytes(wishes, pattern)).map_err(|error| at(name, error))
 }
 
-/// What is asked for, where nothing is said of time.
+/// The request that these wishes make; its time is not said.
 pub fn request<'a>(wishes: &OnCluster, nodes: &'a Nodes, pattern: &'a Pattern) -> RankRequest<'a> {
     RankRequest {
         cpus_per_rank: wishes.cpus_per_rank.map_or(1, usize::from),

@@ -16,9 +16,12 @@ use seatmap_plan::Plan;
 use seatmap_ranks::RankPlan;
 use seatmap_report::counted;
 use seatmap_tune::tuned::{Entrant, Seats};
-use seatmap_tune::{Contestant, Tuned};
+use seatmap_tune::{Contestant, TrialError, Tuned};
 use std::path::PathBuf;
 use tempfile::TempDir;
+
+/// Runs of one turn where the race's cpuset had lost CPUs meanwhile.
+const CPUSET_TRIES: u32 = 10;
 
 /// Ways to seat the program, and the files for those that need some.
 pub struct Field {
@@ -118,10 +121,17 @@ impl Field {
         }
     }
 
-    /// Whether this process may use all CPUs of the race now: the kernel drops those that its cpuset has lost.
-    pub fn has_its_cpus(&self) -> bool {
-        let Ground::Cpus { cpus, .. } = &self.ground else { return true };
-        Cpus::read().map(|here| cpus.iter().all(|cpu| here.check(&[cpu]).is_ok())).unwrap_or(true)
+    /// Why a run that failed says nothing about its candidate, if so many tries may be made. On this computer, the
+    /// kernel drops those CPUs from masks that the process's cpuset has lost for a moment.
+    pub fn excuse(&self, error: &TrialError, tries: u32) -> Option<String> {
+        match &self.ground {
+            Ground::Cpus { cpus, .. } => {
+                let has_all = Cpus::read().map(|here| cpus.iter().all(|cpu| here.check(&[cpu]).is_ok()));
+                let has_lost = tries < CPUSET_TRIES && !has_all.unwrap_or(true);
+                has_lost.then(|| "some of the race's CPUs were taken from this process for a moment".to_owned())
+            }
+            Ground::Job(_) => job::excuse(error, tries),
+        }
     }
 
     /// The plan of a candidate for the ranks of a job; `None` where it is of another kind.

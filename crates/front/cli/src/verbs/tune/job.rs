@@ -4,9 +4,9 @@ use crate::args::{HostsChoice, Tune};
 use crate::error::{AtFile, CliError};
 use crate::input;
 use crate::interrupt::Interrupt;
-use crate::pattern_input;
 use crate::verbs::cluster;
 use crate::verbs::place::ranks;
+use crate::{output, pattern_input};
 use seatmap_cluster::Cluster;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
@@ -15,7 +15,7 @@ use seatmap_ranks::{Nodes, RankPlan, RankRequest, orders};
 use seatmap_report::counted;
 use seatmap_tune::race::DEFAULT;
 use seatmap_tune::tuned::{Entrant, RankSeat, Seats};
-use seatmap_tune::{Metric, Runner};
+use seatmap_tune::{Metric, Runner, TrialError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,6 +27,9 @@ const SEAT: &str = "{seat}";
 
 /// How long the model searches for each candidate.
 const SEARCH_S: f64 = 2.0;
+
+/// Starts of a job, one of which must succeed.
+const TRIES: u32 = 3;
 
 /// How long a launcher's daemons may live on after a run. Those of Open MPI take a few milliseconds.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -41,7 +44,7 @@ pub struct Job {
     seatmap: PathBuf,
 }
 
-/// What was typed of the job.
+/// The words that were typed of the job.
 struct Wishes {
     on_cluster: crate::args::OnCluster,
     hosts: HostsChoice,
@@ -252,10 +255,24 @@ fn observed(
     let seat = words(place.seatmap, &["observe", "--method", "mpi", "-o"], &pattern);
     let command = filled(&typed.command, &hosts_file, &seat);
     let contestant = seatmap_tune::Contestant { command, patience: PATIENCE, ..Default::default() };
-    match Runner::new(Metric::Time).run(&contestant, &|| interrupt.asked()).map_err(CliError::work)? {
-        Some(_) => pattern_input::pattern(&pattern.to_string_lossy()),
-        None => Err(CliError::work("interrupted while the job was observed")),
+    let runner = Runner::new(Metric::Time);
+    let mut tries = 1;
+    loop {
+        match runner.run(&contestant, &|| interrupt.asked()) {
+            Ok(Some(_)) => return pattern_input::pattern(&pattern.to_string_lossy()),
+            Ok(None) => return Err(CliError::work("interrupted while the job was observed")),
+            Err(error) => match excuse(&error, tries) {
+                Some(excuse) => output::tell(&format!("{excuse}; it is started again")),
+                None => return Err(CliError::work(error)),
+            },
+        }
+        tries += 1;
     }
+}
+
+/// Why a start that failed says nothing about its order, if so many tries may be made: on a cluster, starts fail.
+pub fn excuse(error: &TrialError, tries: u32) -> Option<String> {
+    (tries < TRIES).then(|| format!("a start of the job failed ({})", output::visible(&error.to_string())))
 }
 
 /// Ranks on all seats in block order: before the job was seen, nobody knows how many ranks it has.
