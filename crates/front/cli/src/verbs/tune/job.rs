@@ -103,7 +103,7 @@ impl Job {
             seats: seats_of(&candidate.plan),
             predicted: Some(candidate.plan.costs.total_ns),
         };
-        // Without seats on the nodes, the order of the default is no second candidate.
+        // Without seats on the nodes, the order of the default needs no second candidate.
         let block = self.block()?;
         let is_new =
             |candidate: &&seatmap_ranks::Candidate| self.typed.has_seat || candidate.plan.node_of_rank != block;
