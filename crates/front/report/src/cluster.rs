@@ -4,7 +4,7 @@ use crate::counted;
 use seatmap_cluster::choice::SIZE_BYTES;
 use seatmap_cluster::fit::Metric;
 use seatmap_cluster::judge::{Fault, faults};
-use seatmap_cluster::{Cluster, Exchange, Pair, Stream};
+use seatmap_cluster::{Cluster, Exchange, Loaded, Pair, Stream};
 use seatmap_statistics::median;
 
 /// The most nodes whose pairs are all shown.
@@ -36,7 +36,7 @@ pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
 }
 
 /// The groups as on file, and each node that stands in none for itself.
-fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
+pub(crate) fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
     let mut groups = Vec::<Vec<usize>>::new();
     for (node, group) in cluster.group_of().into_iter().enumerate() {
         groups.resize_with(groups.len().max(group + 1), Vec::new);
@@ -47,24 +47,35 @@ fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
 }
 
 fn head(cluster: &Cluster, groups: usize) -> String {
+    let mut text = format!("{}.\n", measured(cluster, groups));
+    if let Some(known) = predicted(cluster) {
+        text += &format!("{known}\n");
+    }
+    text + "\n"
+}
+
+/// How much was measured.
+pub(crate) fn measured(cluster: &Cluster, groups: usize) -> String {
     let nodes = cluster.nodes.len();
     let every = nodes * nodes.saturating_sub(1) / 2;
     let started = cluster.launcher.iter().chain(&cluster.date).map(String::as_str).collect::<Vec<_>>().join(", ");
     let started = if started.is_empty() { String::new() } else { format!(" ({started})") };
-    let mut text = format!(
-        "{} in {}; {} of {} measured{started}.\n",
+    format!(
+        "{} in {}; {} of {} measured{started}",
         counted(nodes, "node"),
         counted(groups, "group"),
         cluster.pairs.len(),
         counted(every, "pair"),
-    );
-    if let Some(held_back) = &cluster.held_back {
-        text += &format!(
-            "The others are predicted. {} of those measured were predicted first: median error {:.1} %.\n",
-            held_back.pairs, held_back.error_percent
-        );
-    }
-    text + "\n"
+    )
+}
+
+/// How well the rest is known.
+pub(crate) fn predicted(cluster: &Cluster) -> Option<String> {
+    let held_back = cluster.held_back.as_ref()?;
+    Some(format!(
+        "The others are predicted. {} of those measured were predicted first: median error {:.1} %.",
+        held_back.pairs, held_back.error_percent
+    ))
 }
 
 /// A line for the inside of each group, and one for all ways between two.
@@ -83,13 +94,18 @@ fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
 }
 
 fn line<'a>(name: &str, pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
+    let [small, large, rate] = medians(pairs);
+    format!("  {name:<28}{small:>12}{large:>12}{rate:>14}\n")
+}
+
+/// The median round trips of some pairs, of small messages and of large ones, and the rate of their streams.
+pub(crate) fn medians<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> [String; 3] {
     let trip = |size: u32| {
         let trips: Vec<f64> = pairs.clone().filter_map(|pair| Some(pair.trip(size)?.median_ns)).collect();
         median(&trips).map_or("-".to_owned(), time)
     };
     let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
-    let rate = median(&rates).map_or("-".to_owned(), rate);
-    format!("  {name:<28}{:>12}{:>12}{rate:>14}\n", trip(SMALL_BYTES), trip(SIZE_BYTES))
+    [trip(SMALL_BYTES), trip(SIZE_BYTES), median(&rates).map_or("-".to_owned(), rate)]
 }
 
 /// The round trips of each pair in milliseconds, where they fit; a predicted one in brackets.
@@ -122,11 +138,20 @@ fn loaded(cluster: &Cluster) -> String {
     if cluster.loaded.is_empty() {
         return String::new();
     }
-    let mut text = format!(
-        "{:<30}{:>14}{:>14}{:>14}{:>14}\n",
-        "Streams at one time", "slowest", "median", "together", "one alone"
-    );
-    for loaded in &cluster.loaded {
+    let heads = LOADED.map(|head| format!("{head:>14}")).concat();
+    let mut text = format!("{:<30}{heads}\n", "Streams at one time");
+    for (what, figures) in loaded_rows(cluster) {
+        text += &format!("  {what:<28}{}\n", figures.map(|figure| format!("{figure:>14}")).concat());
+    }
+    text + "\n"
+}
+
+/// The heads of the columns about streams at one time.
+pub(crate) const LOADED: [&str; 4] = ["slowest", "median", "together", "one alone"];
+
+/// Each arrangement of streams, with its figures.
+pub(crate) fn loaded_rows(cluster: &Cluster) -> Vec<(&'static str, [String; 4])> {
+    let row = |loaded: &Loaded| {
         let rates: Vec<f64> = loaded.streams.iter().map(|stream| stream.rate_mbps).collect();
         let alone: Vec<f64> = loaded.streams.iter().filter_map(|stream| alone(cluster, stream)).collect();
         let what = match loaded.exchange {
@@ -136,10 +161,9 @@ fn loaded(cluster: &Cluster) -> String {
         };
         let told = |value: Option<f64>| value.map_or("-".to_owned(), rate);
         let slowest = told(rates.iter().copied().reduce(f64::min));
-        let (usual, all, alone) = (told(median(&rates)), rate(rates.iter().sum()), told(median(&alone)));
-        text += &format!("  {what:<28}{slowest:>14}{usual:>14}{all:>14}{alone:>14}\n");
-    }
-    text + "\n"
+        (what, [slowest, told(median(&rates)), rate(rates.iter().sum()), told(median(&alone))])
+    };
+    cluster.loaded.iter().map(row).collect()
 }
 
 /// The rate that a stream's way has alone, measured or predicted.
@@ -158,7 +182,7 @@ fn odd(cluster: &Cluster) -> String {
 }
 
 /// The names of nodes, the first few of many.
-fn named(cluster: &Cluster, nodes: &[usize]) -> String {
+pub(crate) fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     let names: Vec<&str> = nodes.iter().take(MOST_NAMED).map(|node| cluster.nodes[*node].name.as_str()).collect();
     let more = if nodes.len() > MOST_NAMED { format!(" +{}", nodes.len() - MOST_NAMED) } else { String::new() };
     let all = names.join(" ") + &more;
@@ -176,6 +200,6 @@ pub(crate) fn time(ns: f64) -> String {
     }
 }
 
-fn rate(mbps: f64) -> String {
+pub(crate) fn rate(mbps: f64) -> String {
     if mbps < 1e3 { format!("{mbps:.0} Mbit/s") } else { format!("{:.1} Gbit/s", mbps / 1e3) }
 }

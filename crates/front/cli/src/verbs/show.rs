@@ -22,12 +22,11 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
         return recording::show(&recording, &typed, destination);
     }
     if let Some(cluster) = super::cluster::of_file(&typed.machine)? {
-        return match destination {
-            Some(_) if !typed.json => {
-                Err(CliError::input("a cluster is shown in the terminal or with --json, not as a page"))
-            }
-            _ => super::cluster::show(&cluster, typed.json),
-        };
+        if let Some(destination) = destination {
+            write_page(&typed, &destination, &html::cluster(&cluster))?;
+            return if typed.json { super::cluster::show(&cluster, true) } else { Ok(()) };
+        }
+        return super::cluster::show(&cluster, typed.json);
     }
     if let Some(plan) = super::place::ranks::of_file(&typed.machine)? {
         return match destination {
@@ -41,10 +40,7 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     let profile = input::profile_of(&machine)?;
     check(&profile, &typed)?;
     if let Some(destination) = destination {
-        destination.write(&html::page(&profile, &Floor::of(&profile, machine.model())))?;
-        if let Some(path) = typed.html.filter(|_| !typed.json && destination != Destination::Stdout) {
-            output::tell(&format!("wrote {}", path.display()));
-        }
+        write_page(&typed, &destination, &html::page(&profile, &Floor::of(&profile, machine.model())))?;
         return if typed.json { output::json(&json(&profile)) } else { Ok(()) };
     }
     if typed.json {
@@ -57,6 +53,15 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
         home: typed.home,
     };
     output::print(&terminal::page(&profile, &options, typed.near))
+}
+
+/// Writes a page, and says so where nothing else is printed.
+fn write_page(typed: &Show, destination: &Destination, page: &str) -> Result<(), CliError> {
+    destination.write(page)?;
+    if let Some(path) = typed.html.as_ref().filter(|_| !typed.json && *destination != Destination::Stdout) {
+        output::tell(&format!("wrote {}", path.display()));
+    }
+    Ok(())
 }
 
 /// A CPU or home that the profile does not have.

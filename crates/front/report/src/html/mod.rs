@@ -7,6 +7,7 @@
 mod bench;
 mod channels;
 mod charts;
+mod cluster;
 mod data;
 mod doctor;
 mod map;
@@ -24,6 +25,7 @@ mod workers;
 
 pub use bench::bench;
 pub use channels::channels;
+pub use cluster::cluster;
 pub use doctor::doctor;
 pub use noise::noise;
 pub use page::page;

@@ -6,6 +6,7 @@
 mod cells;
 pub(crate) mod channels;
 mod charts;
+pub(crate) mod cluster;
 pub(crate) mod curves;
 pub(crate) mod frame;
 pub(crate) mod intervals;
