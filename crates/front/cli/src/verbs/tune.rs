@@ -22,9 +22,9 @@ use seatmap_report::{html, tune};
 use seatmap_tune::metric::{Better, Metric};
 use seatmap_tune::race::{Cost, Outcome, Rules, Turn, race};
 use seatmap_tune::tuned::{FORMAT, Run, Seats};
-use seatmap_tune::{Fingerprint, Runner, TrialError, Tuned};
+use seatmap_tune::{Fingerprint, Runner, Tuned};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs of each candidate where nobody says.
 const RUNS_EACH: usize = 10;
@@ -149,7 +149,7 @@ struct Racing<'a> {
 /// Why a race ended before its time.
 enum Cut {
     Stopped,
-    Failed(TrialError),
+    Failed(CliError),
     Unwritten(CliError),
 }
 
@@ -161,7 +161,7 @@ impl Racing<'_> {
         let outcome = race(rules, &mut |turn| {
             let run = match earlier.next() {
                 Some(run) if run.turn == turn => run,
-                _ => self.once(&runner, turn)?,
+                _ => self.once(&runner, turn, longest_s(tuned))?,
             };
             let cost = tuned.cost(run.value, run.seconds);
             tuned.runs.push(run);
@@ -176,27 +176,46 @@ impl Racing<'_> {
         );
         outcome.map_err(|cut| match cut {
             Cut::Stopped => CliError::work(format!("the race was interrupted; {kept}")),
-            Cut::Failed(error) => CliError::work(error),
+            Cut::Failed(error) => {
+                if !tuned.runs.is_empty() {
+                    output::tell(&kept);
+                }
+                error
+            }
             Cut::Unwritten(error) => error,
         })
     }
 
-    fn once(&self, runner: &Runner, turn: Turn) -> Result<Run, Cut> {
+    fn once(&self, runner: &Runner, turn: Turn, longest_s: f64) -> Result<Run, Cut> {
         let contestant = self.field.contestant(self.typed, turn.candidate);
+        let limit = self.field.limit(longest_s);
         let mut tries = 1;
         loop {
-            match runner.run(&contestant, &|| self.interrupt.asked()) {
+            let began = Instant::now();
+            let is_late = || limit.is_some_and(|limit| began.elapsed() > limit);
+            let error = match runner.run(&contestant, &|| self.interrupt.asked() || is_late()) {
                 Ok(Some(reading)) => return Ok(Run { turn, value: reading.value, seconds: reading.seconds }),
-                Ok(None) => return Err(Cut::Stopped),
-                Err(error) => match self.field.excuse(&error, tries) {
-                    Some(excuse) => output::tell(&format!("{excuse}; the run is made again")),
-                    None => return Err(Cut::Failed(error)),
-                },
+                Ok(None) if self.interrupt.asked() => return Err(Cut::Stopped),
+                Ok(None) => CliError::work(format!(
+                    "'{}' had not ended after {:?}",
+                    contestant.line(),
+                    limit.unwrap_or_default()
+                )),
+                Err(error) => CliError::work(error),
+            };
+            match self.field.excuse(&error, tries) {
+                Some(excuse) => output::tell(&format!("{excuse}; the run is made again")),
+                None => return Err(Cut::Failed(error)),
             }
             tries += 1;
             std::thread::sleep(PAUSE);
         }
     }
+}
+
+/// The time of the longest run so far, in seconds.
+fn longest_s(tuned: &Tuned) -> f64 {
+    tuned.runs.iter().map(|run| run.seconds).fold(0.0, f64::max)
 }
 
 /// The places for the result.

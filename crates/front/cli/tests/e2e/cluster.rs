@@ -167,6 +167,8 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
     // Two messages in each node, and between nodes of a switch; two between the switches. The diagonal is 100 ns.
     assert!((plan["costs"]["total_ns"].as_f64().unwrap() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs() < 1.0);
     assert_eq!(place.stdout(&["show", "ranks.json"]), told);
+    let page = place.stdout(&["show", "cluster.json", "--html", "-"]);
+    assert!(page.contains("Nothing is wrong with this cluster") && page.matches("<title>n0 and n").count() == 3);
     let hosts = |format: &str| place.stdout(&["export", "ranks.json", "--format", format]);
     let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].as_str().unwrap();
     assert_eq!(hosts("slurm-hostfile").lines().collect::<Vec<_>>(), (0..8).map(node).collect::<Vec<_>>());

@@ -16,12 +16,17 @@ use seatmap_plan::Plan;
 use seatmap_ranks::RankPlan;
 use seatmap_report::counted;
 use seatmap_tune::tuned::{Entrant, Seats};
-use seatmap_tune::{Contestant, TrialError, Tuned};
+use seatmap_tune::{Contestant, Tuned};
 use std::path::PathBuf;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Runs of one turn where the race's cpuset had lost CPUs meanwhile.
 const CPUSET_TRIES: u32 = 10;
+
+/// A start of a job hangs if it takes so much longer than the longest one that ended, in seconds and times.
+const LATE_S: f64 = 20.0;
+const LATE_TIMES: f64 = 5.0;
 
 /// Ways to seat the program, and the files for those that need some.
 pub struct Field {
@@ -123,7 +128,7 @@ impl Field {
 
     /// Why a run that failed says nothing about its candidate, if so many tries may be made. On this computer, the
     /// kernel drops those CPUs from masks that the process's cpuset has lost for a moment.
-    pub fn excuse(&self, error: &TrialError, tries: u32) -> Option<String> {
+    pub fn excuse(&self, error: &CliError, tries: u32) -> Option<String> {
         match &self.ground {
             Ground::Cpus { cpus, .. } => {
                 let has_all = Cpus::read().map(|here| cpus.iter().all(|cpu| here.check(&[cpu]).is_ok()));
@@ -132,6 +137,12 @@ impl Field {
             }
             Ground::Job(_) => job::excuse(error, tries),
         }
+    }
+
+    /// How long a run may take after the longest one so far: a start of a job may hang for ever.
+    pub fn limit(&self, longest_s: f64) -> Option<Duration> {
+        let is_job = matches!(self.ground, Ground::Job(_)) && longest_s > 0.0;
+        is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }
 
     /// The plan of a candidate for the ranks of a job; `None` where it is of another kind.

@@ -15,7 +15,7 @@ use seatmap_ranks::{Nodes, RankPlan, RankRequest, orders};
 use seatmap_report::counted;
 use seatmap_tune::race::DEFAULT;
 use seatmap_tune::tuned::{Entrant, RankSeat, Seats};
-use seatmap_tune::{Metric, Runner, TrialError};
+use seatmap_tune::{Metric, Runner};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -261,18 +261,21 @@ fn observed(
         match runner.run(&contestant, &|| interrupt.asked()) {
             Ok(Some(_)) => return pattern_input::pattern(&pattern.to_string_lossy()),
             Ok(None) => return Err(CliError::work("interrupted while the job was observed")),
-            Err(error) => match excuse(&error, tries) {
-                Some(excuse) => output::tell(&format!("{excuse}; it is started again")),
-                None => return Err(CliError::work(error)),
-            },
+            Err(error) => {
+                let error = CliError::work(error);
+                match excuse(&error, tries) {
+                    Some(excuse) => output::tell(&format!("{excuse}; it is started again")),
+                    None => return Err(error),
+                }
+            }
         }
         tries += 1;
     }
 }
 
 /// Why a start that failed says nothing about its order, if so many tries may be made: on a cluster, starts fail.
-pub fn excuse(error: &TrialError, tries: u32) -> Option<String> {
-    (tries < TRIES).then(|| format!("a start of the job failed ({})", output::visible(&error.to_string())))
+pub fn excuse(error: &CliError, tries: u32) -> Option<String> {
+    (tries < TRIES).then(|| format!("a start of the job failed ({})", output::visible(&error.text())))
 }
 
 /// Ranks on all seats in block order: before the job was seen, nobody knows how many ranks it has.
