@@ -52,8 +52,8 @@ struct Known {
 }
 
 /// The most particular first: `mpirun` in a job of Slurm sets its own beside Slurm's, and Slurm's are then those of the
-/// script (openmpi.org, "Environment variables that Open MPI sets"; MPICH's hydra; srun(1); torchrun). A batch script of
-/// Slurm has the variables of rank 0 of a step that does not exist; what `srun` starts has a step.
+/// script (openmpi.org, "Environment variables that Open MPI sets"; MPICH's hydra; srun(1); torchrun). A batch script
+/// has the variables of rank 0 of a step of Slurm that does not exist; a program that `srun` starts has a step.
 const KNOWN: [Known; 5] = [
     Known {
         name: "Open MPI",

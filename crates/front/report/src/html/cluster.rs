@@ -20,7 +20,7 @@ pub fn cluster(cluster: &Cluster) -> String {
         main {
             section.card { h2 { "Groups and nodes" span.unit { "median round trip of 64 KiB, and rate" } } (tree(cluster, &groups, &found)) }
             @if !found.is_empty() {
-                section.card { h2 { "What is odd" } ul.findings { @for fault in &found { li { (fault.sentence) } } } }
+                section.card { h2 { "Findings" } ul.findings { @for fault in &found { li { (fault.sentence) } } } }
             }
             @if let Some(picture) = heatmap(cluster, &groups) {
                 section.card { h2 { "Round trips of 64 KiB" } (picture) }
