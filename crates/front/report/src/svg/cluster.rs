@@ -47,11 +47,12 @@ pub(crate) fn tree(cluster: &Cluster, groups: &[Vec<usize>], found: &[Fault]) ->
     let group = cluster.group_of();
     let between = cluster.pairs.iter().filter(|pair| group[pair.nodes[0]] != group[pair.nodes[1]]);
     let [_, trip, rate] = medians(between);
+    let middle = boxes.iter().map(|one| one.x + one.width).fold(0.0, f64::max) / 2.0;
     html! {
         svg.picture viewBox=(format!("0 0 {WIDTH} {}", number(height))) width="100%" role="img" aria-label="Groups of nodes" {
             @if groups.len() > 1 {
-                text.quiet x=(WIDTH / 2.0) y="14" text-anchor="middle" font-size="13" fill="#57606a" { "between groups: " (trip) ", " (rate) }
-                @for one in &boxes { (hung(one)) }
+                text.quiet x=(number(middle)) y="14" text-anchor="middle" font-size="13" fill="#57606a" { "between groups: " (trip) ", " (rate) }
+                @for one in &boxes { (hung(one, middle)) }
             }
             @for one in &boxes { (group_box(cluster, one, found)) }
         }
@@ -76,11 +77,11 @@ fn placed(groups: &[Vec<usize>], top: f64) -> (Vec<Placed<'_>>, f64) {
 }
 
 /// The line from a group to what connects it with the others.
-fn hung(one: &Placed) -> Markup {
+fn hung(one: &Placed, middle: f64) -> Markup {
     let x = number(one.x + one.width / 2.0);
     let bar = ROOT - 3.0 * GAP;
     html! {
-        path d=(format!("M{} 20V{}H{x}V{}", number(WIDTH / 2.0), number(bar), number(one.y))) fill="none" stroke="#8c959f" {}
+        path d=(format!("M{} 20V{}H{x}V{}", number(middle), number(bar), number(one.y))) fill="none" stroke="#8c959f" {}
     }
 }
 
@@ -142,7 +143,8 @@ pub(crate) fn heatmap(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<Markup
     };
     let names = order.len() <= MOST_NAMED;
     Some(html! {
-        svg.picture viewBox=(format!("{} 0 {} {}", -NAMES, NAMES + SIDE, SIDE + NAMES)) width="100%" role="img" aria-label="Round trips between nodes" {
+        svg.picture viewBox=(format!("{} 0 {} {}", -NAMES, NAMES + SIDE, SIDE + NAMES)) width="100%" style="max-width:40rem" role="img"
+            aria-label="Round trips between nodes" {
             @for row in 0..order.len() { @for column in 0..order.len() { @if row != column { (cell(row, column)) } } }
             @if names { @for (at, node) in order.iter().enumerate() { (edges(name(*node), (at as f64 + 0.5) * side, side)) } }
             text.quiet x="0" y=(SIDE + NAMES - 6.0) font-size="13" fill="#57606a" {
