@@ -4,6 +4,7 @@ use crate::counted;
 use seatmap_cluster::choice::SIZE_BYTES;
 use seatmap_cluster::fit::Metric;
 use seatmap_cluster::judge::{Fault, faults};
+use seatmap_cluster::mpi::{Mpi, Operation};
 use seatmap_cluster::{Cluster, Exchange, Loaded, Pair, Stream};
 use seatmap_statistics::median;
 
@@ -19,7 +20,11 @@ const SMALL_BYTES: u32 = 8;
 #[must_use]
 pub fn page(cluster: &Cluster) -> String {
     let groups = groups(cluster);
-    let text = head(cluster, groups.len()) + &table(cluster, &groups) + &matrix(cluster, &groups) + &loaded(cluster);
+    let text = head(cluster, groups.len())
+        + &table(cluster, &groups)
+        + &by_mpi(cluster, &groups)
+        + &matrix(cluster, &groups)
+        + &loaded(cluster);
     let text = text + &odd(cluster);
     seatmap_document::visible_lines(text)
 }
@@ -106,6 +111,34 @@ pub(crate) fn medians<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> [Str
     };
     let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
     [trip(SMALL_BYTES), trip(SIZE_BYTES), median(&rates).map_or("-".to_owned(), rate)]
+}
+
+/// The same through MPI, where that was measured, and the operations of all nodes together.
+fn by_mpi(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
+    let Some(mpi) = &cluster.mpi else { return String::new() };
+    let mut text = format!("Through {}:\n", mpi.library);
+    text += &cluster.by_mpi().map_or_else(String::new, |cluster| table(&cluster, groups));
+    text += &format!("  {:<28}{:>12}{:>12}{:>12}\n", "all nodes together", "8 B", "1 KiB", "64 KiB");
+    for (name, times) in collectives(mpi) {
+        text += &format!("  {name:<28}{}\n", times.map(|time| format!("{time:>12}")).concat());
+    }
+    text + "\n"
+}
+
+/// The times of each operation by size: 8 B, 1 KiB and 64 KiB; a barrier has none but the first.
+fn collectives(mpi: &Mpi) -> Vec<(&'static str, [String; 3])> {
+    let names = [
+        (Operation::Barrier, "barrier"),
+        (Operation::Broadcast, "broadcast"),
+        (Operation::Allreduce, "allreduce"),
+        (Operation::Alltoall, "alltoall"),
+    ];
+    let of = |operation: Operation, sizes: &[u32]| {
+        let mut found = mpi.collectives.iter().filter(|one| one.operation == operation);
+        found.find(|one| sizes.contains(&one.size_bytes)).map_or_else(|| "-".to_owned(), |one| time(one.median_ns))
+    };
+    let row = |(operation, name)| (name, [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| of(operation, sizes)));
+    names.into_iter().map(row).collect()
 }
 
 /// The round trips of each pair in milliseconds, where they fit; a predicted one in brackets.

@@ -15,8 +15,9 @@ pub fn table(plan: &RankPlan) -> String {
     let used = ranks.iter().filter(|ranks| !ranks.is_empty()).count();
     let pattern = plan.pattern.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
     let (count, size) = (counted(plan.node_of_rank.len(), "rank"), bytes(plan.message_bytes));
-    let mut text =
-        format!("{count}{pattern} on {used} of {}, by round trips of {size}\n\n", counted(ranks.len(), "node"));
+    let means = if plan.by_mpi { " by MPI" } else { "" };
+    let nodes_of = counted(ranks.len(), "node");
+    let mut text = format!("{count}{pattern} on {used} of {nodes_of}, by round trips of {size}{means}\n\n");
     text += &orders(plan);
     text += if plan.optimal { "No order is cheaper: proven.\n" } else { "" };
     seatmap_document::visible_lines(text + "\n" + &nodes(plan, &ranks))

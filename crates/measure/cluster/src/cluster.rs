@@ -2,6 +2,7 @@
 
 use crate::facts::Facts;
 use crate::fit::{Fit, Metric};
+use crate::mpi::Mpi;
 use seatmap_document::DocumentError;
 use seatmap_machine::Profile;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,9 @@ pub struct Cluster {
     /// Rates while many nodes send at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded: Vec<Loaded>,
+    /// The costs of messages by MPI, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mpi: Option<Mpi>,
     /// Nodes and pairs that were to be measured and are not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
@@ -231,6 +235,7 @@ impl Cluster {
         if !self.loaded.iter().flat_map(|loaded| &loaded.streams).all(is_stream) {
             return Err(format!("a stream has an impossible rate, or a node that is none of the {nodes}"));
         }
+        self.mpi.as_ref().map_or(Ok(()), |mpi| mpi.check(nodes))?;
         let mut grouped = BTreeSet::new();
         match self.groups.iter().flatten().find(|node| **node >= nodes || !grouped.insert(**node)) {
             Some(node) => Err(format!("node {node} of a group is none of the {nodes}, or stands in two")),
@@ -270,18 +275,28 @@ impl Pair {
                 "a pair of nodes {a} and {b}, where the first is below the second and there are {nodes}"
             ));
         }
-        let is_time = |ns: f64| ns.is_finite() && ns > 0.0;
-        let trips = self
-            .trips
-            .iter()
-            .flat_map(|trip| [trip.median_ns, trip.p10_ns, trip.p90_ns].into_iter().chain(trip.ci95_ns));
-        if !trips.chain(self.rate_mbps).chain(self.gap_ns).all(is_time) {
+        Pair::check_figures(self.nodes, &self.trips, self.rate_mbps)?;
+        match self.gap_ns.into_iter().all(is_positive) {
+            true => Ok(()),
+            false => Err(format!("a gap of nodes {a} and {b} is not a positive number")),
+        }
+    }
+
+    /// Whether times and rates are possible, and the times in the order of their sizes.
+    pub(crate) fn check_figures([a, b]: [usize; 2], trips: &[Trip], rate_mbps: [f64; 2]) -> Result<(), String> {
+        let times =
+            trips.iter().flat_map(|trip| [trip.median_ns, trip.p10_ns, trip.p90_ns].into_iter().chain(trip.ci95_ns));
+        if !times.chain(rate_mbps).all(is_positive) {
             return Err(format!("a time or a rate of nodes {a} and {b} is not a positive number"));
         }
-        let ascending = self.trips.windows(2).all(|two| two[0].size_bytes < two[1].size_bytes);
-        if self.trips.is_empty() || !ascending {
+        let ascending = trips.windows(2).all(|two| two[0].size_bytes < two[1].size_bytes);
+        if trips.is_empty() || !ascending {
             return Err(format!("the round trips of nodes {a} and {b} are not in the order of their sizes"));
         }
         Ok(())
     }
+}
+
+fn is_positive(value: f64) -> bool {
+    value.is_finite() && value > 0.0
 }

@@ -2,6 +2,8 @@
 //!
 //! It is a node like the others, too: a thread comes to the meeting as they do, and obeys.
 
+mod by_mpi;
+
 use crate::choice::{self, SIZE_BYTES, Values};
 use crate::cluster::{Cluster, Exchange, FORMAT, Loaded, Missing, Node, Pair, Stream};
 use crate::drive::Found;
@@ -10,6 +12,7 @@ use crate::judge;
 use crate::launcher::Rank;
 use crate::measure::{MeasureError, Options, Own, Progress};
 use crate::meeting::Host;
+use crate::mpi;
 use crate::secret::Secret;
 use crate::wire::{receive, send};
 use crate::worker::{Answer, Introduction, Order, introduce, obey};
@@ -43,6 +46,7 @@ pub(crate) fn run(
     own: Own,
     options: &Options,
     progress: &mut dyn FnMut(Progress),
+    keep: &mut dyn FnMut(&Cluster),
 ) -> Result<Cluster, MeasureError> {
     let host = options.meeting.open(rank, options.secret.clone())?;
     let wants_profiles = own.profile.is_some();
@@ -51,14 +55,21 @@ pub(crate) fn run(
     // The meeting is over: its file goes, and nobody else gets in.
     drop(host);
     let mut lead = Lead::new(members, rank, options)?;
+    let program = options.mpicc.as_deref().map(mpi::build).transpose();
+    let program = program.inspect_err(|_| lead.end())?;
     if wants_profiles {
         lead.measure_nodes(progress);
     }
-    let cluster = lead.measure(progress);
+    lead.measure(progress);
+    let by_mpi = program.map_or(Ok(()), |program| {
+        keep(&lead.cluster);
+        lead.measure_mpi(program, progress)
+    });
     lead.end();
+    by_mpi?;
     // It has been told to end as the others were.
     let _ = own_rank.join();
-    Ok(cluster)
+    Ok(lead.cluster)
 }
 
 /// Lets this node come to its own meeting, in a thread.
@@ -70,7 +81,7 @@ fn join(rank: Rank, own: Own, host: &Host) -> Result<std::thread::JoinHandle<()>
     Ok(std::thread::spawn(move || {
         if introduce(&mut stream, &rank, &own, &secret).is_ok() {
             // Its end is seen at the other end of the connection.
-            let _ = obey(&mut stream, own, &secret);
+            let _ = obey(&mut stream, rank.rank, own, &secret);
         }
     }))
 }
@@ -161,19 +172,23 @@ fn absent(rank: &Rank, timeout: Duration, members: &BTreeMap<usize, Member>, ref
 /// The nodes, and what is known of them.
 struct Lead<'a> {
     members: Vec<Member>,
+    /// Further ranks of the nodes, which a job of MPI has, too.
+    others: Vec<Member>,
     cluster: Cluster,
     options: &'a Options,
 }
 
 impl<'a> Lead<'a> {
     fn new(members: Vec<Member>, rank: &Rank, options: &'a Options) -> Result<Self, MeasureError> {
-        let (mut names, mut kept) = (BTreeSet::new(), Vec::new());
+        let (mut names, mut kept, mut others) = (BTreeSet::new(), Vec::new(), Vec::new());
         for mut member in members {
             if options.each_rank {
                 member.said.node = format!("{}:{}", member.said.node, member.said.rank);
             }
             if names.insert(member.said.node.clone()) {
                 kept.push(member);
+            } else if options.mpicc.is_some() {
+                others.push(member);
             } else {
                 // Another rank of its node has come: it is not needed.
                 let _ = send(&mut member.stream, &Order::End);
@@ -198,12 +213,13 @@ impl<'a> Lead<'a> {
             groups: Vec::new(),
             held_back: None,
             loaded: Vec::new(),
+            mpi: None,
             missing: Vec::new(),
         };
         if let Some(earlier) = &options.earlier {
             cluster.pairs = carried(earlier, &cluster)?;
         }
-        Ok(Lead { members: kept, cluster, options })
+        Ok(Lead { members: kept, others, cluster, options })
     }
 
     /// Each node measures itself, all at a time.
@@ -224,7 +240,7 @@ impl<'a> Lead<'a> {
         }
     }
 
-    fn measure(&mut self, progress: &mut dyn FnMut(Progress)) -> Cluster {
+    fn measure(&mut self, progress: &mut dyn FnMut(Progress)) {
         let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
         let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
         let mut known: Values = self.cluster.pairs.iter().filter_map(value).collect();
@@ -250,7 +266,6 @@ impl<'a> Lead<'a> {
         }
         let lost = |member: &Member| Some(Missing { nodes: vec![member.said.node.clone()], why: member.lost.clone()? });
         self.cluster.missing.splice(0..0, self.members.iter().filter_map(lost));
-        self.cluster.clone()
     }
 
     /// Measures again what looks bad, and keeps the better figures: a busy moment makes a way look slow, and nothing
@@ -333,7 +348,9 @@ impl<'a> Lead<'a> {
             match self.answer(a) {
                 Some(Answer::Pair(found)) => self.cluster.pairs.push(pair([a, b], *found)),
                 Some(Answer::Failed(why)) => self.failed([a, b], why),
-                Some(Answer::Profile(_) | Answer::Rate(_)) => self.lose(a, "it answered something else".to_owned()),
+                Some(Answer::Profile(_) | Answer::Rate(_) | Answer::Mpi(_)) => {
+                    self.lose(a, "it answered something else".to_owned())
+                }
                 None => {}
             }
         }
@@ -370,7 +387,7 @@ impl<'a> Lead<'a> {
     }
 
     fn end(&mut self) {
-        for member in &mut self.members {
+        for member in self.members.iter_mut().chain(&mut self.others) {
             // One that has gone needs no word.
             let _ = send(&mut member.stream, &Order::End);
         }

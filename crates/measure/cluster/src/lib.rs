@@ -11,6 +11,7 @@
 //! | [`secret`] | the shared secret, and the proofs that a peer knows it |
 //! | [`meeting`] | where ranks find rank 0: a file that all see, or an address |
 //! | [`measure`] | the parallel program itself |
+//! | [`mpi`] | the same through the site's own MPI |
 //! | [`choice`] | which pairs are measured, so that few tell of all |
 //! | [`fit`] | groups of nodes, and the values of pairs that nobody measured |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
@@ -18,7 +19,8 @@
 //! | [`topology`] | the groups as Slurm's description of the network |
 //! | [`ranks`] | the cluster as places for the ranks of a job |
 //!
-//! It launches nothing and needs no MPI. Traffic is authenticated, and not encrypted: it carries no more than figures.
+//! It launches nothing, and needs no MPI unless it is to measure that. Traffic is authenticated, and not encrypted: it
+//! carries no more than figures.
 #![deny(missing_docs)]
 
 pub mod choice;
@@ -33,6 +35,7 @@ pub mod launcher;
 mod lead;
 pub mod measure;
 pub mod meeting;
+pub mod mpi;
 pub mod ranks;
 pub mod secret;
 pub mod topology;

@@ -5,6 +5,7 @@ use crate::facts::Facts;
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
 use crate::meeting::{Meeting, MeetingError};
+use crate::mpi::MpiError;
 use crate::secret::Secret;
 use crate::{lead, worker};
 use seatmap_machine::Profile;
@@ -24,6 +25,8 @@ pub struct Options {
     pub each_rank: bool,
     /// Measure rates while many nodes send at once as well.
     pub loaded: bool,
+    /// Measure through MPI as well, by a program that this compiler builds, such as `mpicc`.
+    pub mpicc: Option<String>,
     /// The time for the round trips of one size of one pair.
     pub trips: Duration,
     /// Pairs that are measured at a time. More than one disturb each other where they share a link.
@@ -65,6 +68,8 @@ pub enum Progress {
     Again(usize, usize),
     /// So many of so many exchanges of many nodes are measured.
     Loaded(usize, usize),
+    /// So many of so many pairs are measured by MPI: none, or all.
+    Mpi(usize, usize),
 }
 
 /// Why there is no result, or only a part of one.
@@ -107,12 +112,16 @@ pub enum MeasureError {
     /// A file of an earlier measurement is of other nodes.
     #[error("the earlier result is of other nodes: {0}")]
     Earlier(String),
+    /// There are no figures by MPI.
+    #[error(transparent)]
+    Mpi(#[from] MpiError),
     /// This process has no thread or port for itself.
     #[error("this rank cannot serve others")]
     Own(#[source] io::Error),
 }
 
-/// Runs this rank. Rank 0 returns the result, the others nothing.
+/// Runs this rank. Rank 0 returns the result, the others nothing. Before anything is done through MPI, `keep` gets the
+/// result so far: when a program of MPI fails, its launcher may end the whole job.
 ///
 /// # Errors
 /// [`MeasureError`]. Nodes that went away while pairs were measured are not among them: they stand in
@@ -122,10 +131,11 @@ pub fn run(
     own: Own,
     options: &Options,
     progress: &mut dyn FnMut(Progress),
+    keep: &mut dyn FnMut(&Cluster),
 ) -> Result<Option<Cluster>, MeasureError> {
     if rank.rank > 0 {
         worker::run(rank, own, options)?;
         return Ok(None);
     }
-    lead::run(rank, own, options, progress).map(Some)
+    lead::run(rank, own, options, progress, keep).map(Some)
 }

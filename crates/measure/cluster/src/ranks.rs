@@ -24,11 +24,18 @@ pub enum NoPlaces {
 
 impl Cluster {
     /// The nodes as places, with the round trips of messages of the measured size that is nearest to this one, in
-    /// bytes. Pairs that were not measured are predicted.
+    /// bytes; those of MPI where all pairs have them. Pairs that were not measured are predicted.
     ///
     /// # Errors
     /// [`NoPlaces`].
     pub fn places(&self, message_bytes: f64) -> Result<Nodes, NoPlaces> {
+        match self.by_mpi() {
+            Some(by_mpi) => Ok(Nodes { by_mpi: true, ..by_mpi.places_by_trips(message_bytes)? }),
+            None => self.places_by_trips(message_bytes),
+        }
+    }
+
+    fn places_by_trips(&self, message_bytes: f64) -> Result<Nodes, NoPlaces> {
         self.check_nodes()?;
         let size_bytes = self.measured_size(message_bytes);
         let fit = match self.nodes.len() {
@@ -43,6 +50,7 @@ impl Cluster {
             nodes: self.nodes.iter().map(place).collect(),
             distance_ns: Square::from_fn(self.nodes.len(), between),
             message_bytes: size_bytes,
+            by_mpi: false,
             group: self.group_of(),
         })
     }

@@ -124,6 +124,7 @@ mod tests {
             groups,
             held_back: None,
             loaded: Vec::new(),
+            mpi: None,
             missing: Vec::new(),
         }
     }

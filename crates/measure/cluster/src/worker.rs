@@ -7,6 +7,7 @@ use crate::handshake::{HandshakeError, call};
 use crate::launcher::Rank;
 use crate::measure::{MeasureError, Options, Own};
 use crate::meeting::{Greeting, plain};
+use crate::mpi;
 use crate::secret::Secret;
 use crate::wire::{receive, send};
 use seatmap_machine::Profile;
@@ -35,6 +36,8 @@ pub(crate) enum Order {
     Pair { address: SocketAddr, trips_ms: u64 },
     /// Send to the node at this address for so many ms.
     Stream { address: SocketAddr, ms: u64 },
+    /// Run the program for MPI in the place of this rank.
+    Mpi(Box<mpi::Task>),
     /// It is done.
     End,
 }
@@ -46,6 +49,8 @@ pub(crate) enum Answer {
     Pair(Box<Found>),
     /// The rate of a stream, in Mbit/s.
     Rate(f64),
+    /// The text that the program for MPI printed.
+    Mpi(String),
     Failed(String),
 }
 
@@ -56,7 +61,7 @@ pub(crate) fn run(rank: &Rank, own: Own, options: &Options) -> Result<(), Measur
             introduce(&mut stream, rank, &own, secret)?;
             Ok((stream, secret.clone()))
         })?;
-    obey(&mut stream, own, &secret)
+    obey(&mut stream, rank.rank, own, &secret)
 }
 
 /// Comes to rank 0, with a port at which others are answered.
@@ -81,7 +86,7 @@ pub(crate) fn introduce(stream: &mut TcpStream, rank: &Rank, own: &Own, secret: 
 }
 
 /// Does what rank 0 asks for.
-pub(crate) fn obey(stream: &mut TcpStream, own: Own, secret: &Secret) -> Result<(), MeasureError> {
+pub(crate) fn obey(stream: &mut TcpStream, rank: usize, own: Own, secret: &Secret) -> Result<(), MeasureError> {
     loop {
         let order: Order = receive(stream).map_err(MeasureError::Lead)?;
         let answer = match order {
@@ -91,6 +96,7 @@ pub(crate) fn obey(stream: &mut TcpStream, own: Own, secret: &Secret) -> Result<
                 Ok(found) => Answer::Pair(Box::new(found)),
                 Err(error) => Answer::Failed(error.to_string()),
             },
+            Order::Mpi(task) => mpi::run(&task, rank).map_or_else(Answer::Failed, Answer::Mpi),
             Order::Stream { address, ms } => match send_for(address, secret, Duration::from_millis(ms)) {
                 Ok(rate_mbps) => Answer::Rate(rate_mbps),
                 Err(error) => Answer::Failed(error.to_string()),

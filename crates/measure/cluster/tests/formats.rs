@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use seatmap_cluster::cluster::{FORMAT, HeldBack};
+use seatmap_cluster::mpi::{Collective, Mpi, MpiPair, Operation};
 use seatmap_cluster::{Cluster, Exchange, Facts, Loaded, Missing, Node, Pair, Stream, Trip};
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_schema::{refused, undescribed};
@@ -31,6 +32,7 @@ fn full() -> Cluster {
         pairs: vec![pair()],
         groups: vec![vec![0], vec![1]],
         held_back: Some(HeldBack { pairs: 3, error_percent: 1.5 }),
+        mpi: Some(mpi()),
         loaded: vec![Loaded { exchange: Exchange::Incast, streams: vec![Stream { from: 1, to: 0, rate_mbps: 93.0 }] }],
         missing: vec![Missing { nodes: vec!["n2".to_owned()], why: "it did not answer within 60 s".to_owned() }],
     }
@@ -78,6 +80,7 @@ fn figures_that_contradict_each_other_are_refused() {
     assert!(told(|it| it["pairs"][0]["rate_mbps"][1] = 0.into()).ends_with("is not a positive number"));
     assert!(told(|it| it["pairs"][0]["trips"] = json!([])).ends_with("not in the order of their sizes"));
     assert!(told(|it| it["groups"][1] = json!([0])).starts_with("node 0 of a group is none of the 2"));
+    assert!(told(|it| it["mpi"]["pairs"][0]["nodes"] = [0, 2].into()).contains("by MPI"));
     assert!(told(|it| it["loaded"][0]["streams"][0]["to"] = 2.into()).contains("none of the 2"));
     assert!(told(|it| it["format"] = "seatmap-cluster/2".into()).contains("this program reads seatmap-cluster/1"));
 }
@@ -112,4 +115,20 @@ proptest! {
             let _ = seatmap_cluster::judge::faults(&cluster);
         }
     }
+}
+
+/// Figures by MPI of both nodes.
+fn mpi() -> Mpi {
+    let trip =
+        Trip { size_bytes: 8, median_ns: 2e3, p10_ns: 1.9e3, p90_ns: 2.2e3, ci95_ns: [1.9e3, 2.1e3], count: 300 };
+    let pair = MpiPair { nodes: [0, 1], trips: vec![trip], rate_mbps: [9e4, 9.1e4] };
+    let barrier = Collective {
+        operation: Operation::Barrier,
+        size_bytes: 0,
+        median_ns: 4e3,
+        p10_ns: 3e3,
+        p90_ns: 6e3,
+        count: 40,
+    };
+    Mpi { library: "Open MPI v4.1.4".to_owned(), pairs: vec![pair], collectives: vec![barrier] }
 }

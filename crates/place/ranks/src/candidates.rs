@@ -90,6 +90,7 @@ mod tests {
             nodes: (0..4).map(node).collect(),
             distance_ns: Square::from_fn(4, apart),
             message_bytes: 8,
+            by_mpi: false,
             group: group.clone(),
         }
     }

@@ -12,6 +12,8 @@ pub struct Nodes {
     pub distance_ns: Square<f32>,
     /// The size of the message.
     pub message_bytes: u32,
+    /// Whether they were measured through MPI, and not over TCP.
+    pub by_mpi: bool,
     /// The group of each node, such as its switch.
     pub group: Vec<usize>,
 }

@@ -34,6 +34,9 @@ pub struct RankPlan {
     pub pattern: Option<String>,
     /// The size of the messages whose round trips were the distances, in bytes.
     pub message_bytes: u32,
+    /// Whether they were measured through MPI.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_mpi: bool,
     /// The cost of this order.
     pub costs: Costs,
     /// Every order costs at least this, in nanoseconds.
@@ -141,6 +144,7 @@ impl RankRequest<'_> {
             cpus_of_rank: cpus,
             pattern: Some(self.pattern.name.clone()),
             message_bytes: self.nodes.message_bytes,
+            by_mpi: self.nodes.by_mpi,
             costs,
             lower_bound_ns: 0.0,
             optimal: false,

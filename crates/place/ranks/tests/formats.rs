@@ -24,6 +24,7 @@ fn full() -> RankPlan {
         cpus_of_rank: vec![vec![0, 1], vec![0, 1], vec![2, 3]],
         pattern: Some("ring:3".to_owned()),
         message_bytes: 65536,
+        by_mpi: false,
         costs,
         lower_bound_ns: 4e6,
         optimal: true,

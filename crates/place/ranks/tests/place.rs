@@ -20,6 +20,7 @@ fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> Nodes {
         nodes: (0..nodes).map(|node| Node { name: format!("n{node}"), cpus, profile: None }).collect(),
         distance_ns: Square::from_fn(nodes, between),
         message_bytes: 65536,
+        by_mpi: false,
         group: (0..nodes).map(switch).collect(),
     }
 }

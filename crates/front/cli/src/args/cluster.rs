@@ -36,6 +36,12 @@ pub struct ClusterMeasure {
     /// one.
     #[arg(long)]
     pub loaded: bool,
+    /// Measure through the site's MPI as well, by a small program that its compiler builds. Needs a launcher of MPI.
+    #[arg(long)]
+    pub mpi: bool,
+    /// The compiler for --mpi, with its options if any; by default MPICC of the environment, or mpicc.
+    #[arg(long, value_name = "COMMAND", requires = "mpi")]
+    pub mpicc: Option<String>,
     /// Let each node measure its cores as well, as 'seatmap measure --quick' does.
     #[arg(long)]
     pub nodes: bool,

@@ -8,6 +8,7 @@ use crate::output::{self, Destination};
 use seatmap_cluster::judge::{Fault, faults};
 use seatmap_cluster::measure::{self, MeasureError, Own};
 use seatmap_cluster::meeting::{Meeting, MeetingError};
+use seatmap_cluster::mpi::MpiError;
 use seatmap_cluster::secret::Secret;
 use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank};
 use seatmap_machine::Profile;
@@ -58,6 +59,7 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
         all: typed.all,
         each_rank: typed.each_rank,
         loaded: typed.loaded,
+        mpicc: typed.mpi.then(|| compiler(typed)),
         trips: typed.trips,
         at_once: usize::from(typed.at_once),
         timeout: typed.timeout,
@@ -65,7 +67,13 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
         date: Some(crate::place::today()),
     };
     let bars = Bars::default();
-    let found = measure::run(&rank, own(typed), &options, &mut |progress| bars.show(progress)).map_err(failed)?;
+    let mut keep = |found: &Measured| {
+        // It is written again when all is known; a failure shows then.
+        let written = destination.iter().filter(|place| **place != Destination::Stdout);
+        written.for_each(|place| drop(place.write(&found.to_json())));
+    };
+    let found =
+        measure::run(&rank, own(typed), &options, &mut |progress| bars.show(progress), &mut keep).map_err(failed)?;
     let Some(found) = found else { return Ok(()) };
     drop(bars);
     tell(&found, typed, destination)
@@ -83,6 +91,7 @@ impl Bars {
             Progress::Pairs(done, of) => ("pairs", done, of),
             Progress::Again(done, of) => ("pairs again", done, of),
             Progress::Loaded(done, of) => ("exchanges", done, of),
+            Progress::Mpi(done, of) => ("pairs by MPI", done, of),
         };
         let mut bar = self.0.borrow_mut();
         if bar.as_ref().is_none_or(|(now, _)| *now != word) {
@@ -92,6 +101,11 @@ impl Bars {
             bar.show(done, of);
         }
     }
+}
+
+fn compiler(typed: &ClusterMeasure) -> String {
+    let named = typed.mpicc.clone().or_else(|| std::env::var("MPICC").ok());
+    named.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "mpicc".to_owned())
 }
 
 fn secret(typed: &ClusterMeasure) -> Result<Option<Secret>, CliError> {
@@ -151,6 +165,7 @@ fn tell(found: &Measured, typed: &ClusterMeasure, destination: Option<Destinatio
 fn failed(error: MeasureError) -> CliError {
     match &error {
         MeasureError::Meeting(MeetingError::Secret | MeetingError::Bad(_) | MeetingError::File(..))
+        | MeasureError::Mpi(MpiError::NoCompiler { .. } | MpiError::Compiler { .. })
         | MeasureError::Earlier(_)
         | MeasureError::OneNode(..) => CliError::input(error),
         _ => CliError::work(error),

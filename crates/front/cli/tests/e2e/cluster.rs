@@ -17,7 +17,9 @@ fn started(place: &Place, ranks: usize, arguments: &[&str]) -> Output {
     let others: Vec<_> = (1..ranks).map(|at| rank(at).stderr(std::process::Stdio::null()).spawn().unwrap()).collect();
     let first = rank(0).output().unwrap();
     for mut other in others {
-        assert_eq!(other.wait().unwrap().success(), first.status.success());
+        // Where rank 0 fails, the others end as well, with whatever they were told.
+        let ended = other.wait().unwrap();
+        assert!(ended.success() || !first.status.success());
     }
     first
 }
@@ -297,4 +299,35 @@ fn jobs_that_cannot_race_are_refused() {
     place.file("other.json", "{}");
     let told = place.one_line_refusal(&["tune", "--on", "other.json", "--pattern", "ring:8", "--", "true", "{hosts}"]);
     assert!(told.contains("other.json: is not a cluster"), "{told}");
+}
+
+#[test]
+fn ranks_measure_through_mpi_as_well() {
+    let place = Place::new();
+    let missing = started(&place, 2, &["--each-rank", "--trips", "1ms", "--mpi", "--mpicc", "no-such-mpicc"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(stderr(&missing).contains("'no-such-mpicc' cannot be started"), "{}", stderr(&missing));
+    // A launcher that knows nothing of MPI: each rank would be a job of its own.
+    let has_mpi = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !has_mpi("mpicc") || !has_mpi("mpirun") {
+        return eprintln!("skipped: no MPI");
+    }
+    let apart = started(&place, 2, &["--each-rank", "--trips", "1ms", "--mpi", "-o", "apart.json"]);
+    assert_eq!(apart.status.code(), Some(1));
+    assert!(stderr(&apart).contains("this MPI is not the launcher's"), "{}", stderr(&apart));
+    assert!(place.read("apart.json").contains("seatmap-cluster/1"), "the figures over TCP are kept");
+    let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
+    let mpirun = ["--allow-run-as-root", "--oversubscribe", "-np", "3", &seatmap, "cluster", "measure"];
+    let options = ["--each-rank", "--trips", "1ms", "--mpi", "-o", "mpi.json"];
+    let mut job = Command::new("mpirun");
+    job.args(mpirun).args(options).current_dir(place.folder()).env_remove("SEATMAP_SECRET");
+    let output = job.output().unwrap();
+    if stderr(&output).contains("unrecognized") || stderr(&output).contains("unknown option") {
+        return eprintln!("skipped: another MPI than Open MPI");
+    }
+    assert!(output.status.success(), "{}", stderr(&output));
+    let cluster: Value = serde_json::from_str(&place.read("mpi.json")).unwrap();
+    let mpi = &cluster["mpi"];
+    assert_eq!((mpi["pairs"].as_array().unwrap().len(), mpi["collectives"].as_array().unwrap().len()), (3, 10));
+    assert!(place.stdout(&["show", "mpi.json"]).contains("all nodes together"));
 }

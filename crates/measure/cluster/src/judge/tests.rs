@@ -55,6 +55,7 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
         groups: chosen.groups,
         held_back: chosen.held_back,
         loaded: Vec::new(),
+        mpi: None,
         missing: Vec::<Missing>::new(),
     }
 }

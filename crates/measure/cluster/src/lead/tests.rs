@@ -17,6 +17,7 @@ fn options(folder: &Path) -> Options {
         meeting: Meeting::File(folder.join("meeting")),
         secret: None,
         all: false,
+        mpicc: None,
         loaded: false,
         each_rank: false,
         trips: Duration::from_millis(2),
@@ -34,11 +35,11 @@ fn started(options: &Options, size: usize, others: &[usize]) -> Result<Cluster, 
         .map(|number| {
             let (number, options) = (*number, options.clone());
             std::thread::spawn(move || {
-                crate::measure::run(&rank(number, size), own(&format!("n{number}")), &options, &mut |_| {})
+                crate::measure::run(&rank(number, size), own(&format!("n{number}")), &options, &mut |_| {}, &mut |_| {})
             })
         })
         .collect();
-    let cluster = crate::measure::run(&rank(0, size), own("n0"), options, &mut |_| {});
+    let cluster = crate::measure::run(&rank(0, size), own("n0"), options, &mut |_| {}, &mut |_| {});
     for other in others {
         // Where rank 0 fails, the others fail too.
         let _ = other.join().unwrap();
@@ -63,12 +64,12 @@ fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
         .map(|number| {
             let options = resumed.clone();
             std::thread::spawn(move || {
-                crate::measure::run(&rank(number, 4), own(&format!("n{number}")), &options, &mut |_| {})
+                crate::measure::run(&rank(number, 4), own(&format!("n{number}")), &options, &mut |_| {}, &mut |_| {})
             })
         })
         .collect();
     let count = &mut |progress| chosen += usize::from(matches!(progress, Progress::Pairs(..)));
-    let resumed = crate::measure::run(&rank(0, 4), own("n0"), &resumed, count).unwrap().unwrap();
+    let resumed = crate::measure::run(&rank(0, 4), own("n0"), &resumed, count, &mut |_| {}).unwrap().unwrap();
     others.into_iter().for_each(|other| drop(other.join().unwrap()));
     assert_eq!((chosen, resumed.pairs.len()), (0, 6));
 }
@@ -95,8 +96,9 @@ fn ranks_of_one_node_count_once_unless_each_is_wanted() {
     let both = |each_rank: bool| {
         let options = Options { each_rank, ..options(folder.path()) };
         let other = options.clone();
-        let thread = std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("here"), &other, &mut |_| {}));
-        let cluster = crate::measure::run(&rank(0, 2), own("here"), &options, &mut |_| {});
+        let thread =
+            std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("here"), &other, &mut |_| {}, &mut |_| {}));
+        let cluster = crate::measure::run(&rank(0, 2), own("here"), &options, &mut |_| {}, &mut |_| {});
         thread.join().unwrap().ok();
         cluster
     };
@@ -145,8 +147,10 @@ fn a_stranger_with_another_secret_is_told_of_and_not_let_in() {
         ..options(folder.path())
     };
     let stranger = with("another secret altogether");
-    let thread = std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("n1"), &stranger, &mut |_| {}));
-    let told = crate::measure::run(&rank(0, 2), own("n0"), &with("the secret of this start"), &mut |_| {}).unwrap_err();
+    let thread =
+        std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("n1"), &stranger, &mut |_| {}, &mut |_| {}));
+    let told = crate::measure::run(&rank(0, 2), own("n0"), &with("the secret of this start"), &mut |_| {}, &mut |_| {})
+        .unwrap_err();
     let told = told.to_string();
     assert!(told.contains("these did not come within 0 s: 1; somebody at 127.0.0.1"), "{told}");
     assert!(thread.join().unwrap().unwrap_err().to_string().contains("another secret"));

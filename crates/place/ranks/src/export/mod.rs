@@ -63,6 +63,7 @@ pub(crate) fn sample() -> crate::RankPlan {
         cpus_of_rank: vec![vec![0, 1], vec![2, 3], vec![2, 3], vec![0, 1]],
         pattern: Some("ring:4".to_owned()),
         message_bytes: 65536,
+        by_mpi: false,
         costs,
         lower_bound_ns: 4e6,
         optimal: false,

@@ -1,0 +1,63 @@
+//! The measurement through MPI: all ranks run the program at a time, and rank 0 has the figures.
+
+use super::{Lead, Member, told};
+use crate::measure::Progress;
+use crate::mpi::{self, MpiError, Task};
+use crate::wire::{receive, send};
+use crate::worker::{Answer, Order};
+use std::time::{Duration, Instant};
+
+/// The time for the start of a job of MPI and its collectives, and that for a pair besides its trips.
+const START: Duration = Duration::from_secs(90);
+const PER_PAIR: Duration = Duration::from_secs(2);
+
+/// Trips and streams of a pair take so many times the time for the trips of a size.
+const TIMES: u32 = 20;
+
+/// How much longer rank 0 waits than the others let their programs run.
+const GRACE: Duration = Duration::from_secs(10);
+
+impl Lead<'_> {
+    /// Measures the pairs that TCP measured through MPI as well, and what all nodes do together.
+    pub(super) fn measure_mpi(&mut self, program: Vec<u8>, progress: &mut dyn FnMut(Progress)) -> Result<(), MpiError> {
+        let pairs: Vec<[usize; 2]> = self.cluster.pairs.iter().map(|pair| pair.nodes).collect();
+        progress(Progress::Mpi(0, pairs.len()));
+        let ranks: Vec<usize> = self.members.iter().map(|member| member.said.rank).collect();
+        let limit = START + (PER_PAIR + TIMES * self.options.trips) * u32::try_from(pairs.len()).unwrap_or(u32::MAX);
+        let plan = mpi::plan(self.options.trips, &ranks, &pairs);
+        let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        let order = Order::Mpi(Box::new(Task { program, plan, limit_ms }));
+        let printed = self.all_run(&order, limit + GRACE)?;
+        self.cluster.mpi = Some(mpi::read(&printed, self.cluster.nodes.len())?);
+        progress(Progress::Mpi(pairs.len(), pairs.len()));
+        Ok(())
+    }
+
+    /// Lets every rank of the job run the program, and returns the text of rank 0's.
+    fn all_run(&mut self, order: &Order, limit: Duration) -> Result<String, MpiError> {
+        let failed = |member: &Member, why: String| MpiError::Failed { node: member.said.node.clone(), why };
+        let mut all: Vec<&mut Member> = self.members.iter_mut().chain(&mut self.others).collect();
+        // A job of MPI begins when all its ranks have: without one, the others would wait for it.
+        if let Some(lost) = all.iter().find(|member| member.lost.is_some()) {
+            return Err(failed(lost, lost.lost.clone().unwrap_or_default()));
+        }
+        for member in &mut all {
+            send(&mut member.stream, order).map_err(|error| failed(member, error.to_string()))?;
+        }
+        let until = Instant::now() + limit;
+        let mut printed = String::new();
+        for member in &mut all {
+            let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            let answer = member.stream.set_read_timeout(Some(left)).and_then(|()| receive(&mut member.stream));
+            match answer.map_err(|error| failed(member, told(&error, limit)))? {
+                Answer::Mpi(text) if member.said.rank == 0 => printed = text,
+                Answer::Mpi(_) => {}
+                // The reason of the first one stands in rank 0's text, where it is known.
+                Answer::Failed(_) if printed.contains("\"error\"") => {}
+                Answer::Failed(why) => return Err(failed(member, why)),
+                _ => return Err(failed(member, "it answered something else".to_owned())),
+            }
+        }
+        Ok(printed)
+    }
+}
