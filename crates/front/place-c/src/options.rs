@@ -89,7 +89,7 @@ pub unsafe extern "C" fn seatmap_options_set_objective(options: *mut Options, ob
     let checked = || match objective {
         _ if objective == PlaceObjective::Distance as c_int => Ok(Objective::Distance),
         _ if objective == PlaceObjective::Congestion as c_int => Ok(Objective::Congestion),
-        _ => Err(Failure::argument(format!("{objective} is no seatmap_objective"))),
+        _ => Err(Failure::argument(format!("{objective} is not a seatmap_objective"))),
     };
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, checked, |options, objective| options.objective = objective) }

@@ -1,8 +1,8 @@
-//! The Mandelbrot renderer of Liu et al. 2015 (section IV.B) for real: four coordinators with eight workers each render a
-//! zoom as PNG frames, first as the kernel seats them, and then on the seats that Seatmap gives them.
+//! The Mandelbrot renderer of Liu et al. 2015 (section IV.B) for real: four coordinators with eight workers each render
+//! a zoom as PNG frames, first as the kernel seats them, and then on the seats that Seatmap gives them.
 //!
-//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders as it was started, for `seatmap run --skip 1 --plan PLAN`: the
-//! main thread only waits.
+//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders as it was started, for `seatmap run --skip 1 --plan
+//! PLAN`: the main thread only waits.
 
 use seatmap_host::HostClock;
 use seatmap_host::arena::Arena;
@@ -68,8 +68,8 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
     }
 }
 
-/// The CPU of each thread: each coordinator and its workers in a slice, where the host has cores for all; else the groups
-/// are dealt over the CPUs that there are, so that who talks to whom still sits together.
+/// The CPU of each thread: each coordinator and its workers in a slice, where the host has cores for all; else the
+/// groups are dealt over the CPUs that there are, so that who talks to whom still sits together.
 fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     let threads = COORDINATORS * (1 + WORKERS);
     match channels().seats() {

@@ -1,5 +1,5 @@
-//! A producer and a consumer over one channel: as the kernel seats them, and then on the seats that Seatmap gives them, in
-//! one process. Asking for the seats counts in the speed-up, as in Liu et al. 2015 (figure 11).
+//! A producer and a consumer over one channel: as the kernel seats them, and then on the seats that Seatmap gives them,
+//! in one process. Asking for the seats counts in the speed-up, as in Liu et al. 2015 (figure 11).
 
 use seatmap_host::HostClock;
 use seatmap_host::arena::Arena;

@@ -91,8 +91,8 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
         ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind", "/$defs/memory_of_run", "/$defs/pages_of_process"];
     for object in objects.into_iter().chain(["/$defs/pages_on_node", "/$defs/pages_under_policy", "/$defs/policy"]) {
         let part = schema().pointer(object).unwrap().clone();
-        // The computer's name, the fields that a cell's run adds, and those of living programs, which need not be there,
-        // come from other crates.
+        // The computer's name, the fields that a cell's run adds, and those of living programs, which need not be
+        // there, come from other crates.
         let names =
             |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
         let of_run = ["created", "order"].into_iter().find_map(|key| part["dependentRequired"].get(key));

@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn an_unknown_kind_lists_what_is_known() {
-        insta::assert_snapshot!(refusal(b"Dear all,", "letter.txt"), @"this is no file that can be read here; what can be: seatmap-profile JSON, seatmap-machine TOML, core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)");
+        insta::assert_snapshot!(refusal(b"Dear all,", "letter.txt"), @"unrecognised format; expected one of: seatmap-profile JSON, seatmap-machine TOML, core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)");
     }
 
     #[test]

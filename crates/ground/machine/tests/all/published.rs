@@ -68,7 +68,7 @@ fn a_console_log_is_refused_with_its_line() {
     let Some(folder) = folder("core-to-core") else { return };
     let bytes = std::fs::read(folder.join("not-a-matrix-console-log.csv")).unwrap();
     let error = import::read(&bytes, "not-a-matrix-console-log.csv", None).unwrap_err().to_string();
-    insta::assert_snapshot!(error, @"line 1, column 1: 'Num cores: 2' is no number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
+    insta::assert_snapshot!(error, @"line 1, column 1: 'Num cores: 2' is not a number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
 }
 
 #[test]
