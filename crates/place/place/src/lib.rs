@@ -1,15 +1,15 @@
 //! Where threads should sit: objectives, bounds and searches.
 //!
-//! A [`Request`] brings a machine's profile and a pattern together. Its [`Answer`] is a placement, always together
+//! A [`PlaceRequest`] brings a machine's profile and a pattern together. Its [`Answer`] is a placement, always together
 //! with the costs of the usual placements and with a lower bound on the cost of any placement. The core is a
 //! quadratic assignment problem on measured distances: trees of caches lose on them, and searches from random starts
 //! lose on rings and stencils, so a portfolio of starts is refined side by side.
 //!
 //! ```
-//! use seatmap_place::{Request, machine::catalog, pattern::generate, search::Limit};
+//! use seatmap_place::{PlaceRequest, machine::catalog, pattern::generate, search::Limit};
 //!
 //! let (machine, pattern) = (catalog::load("graviton3")?, generate("ring:8")?);
-//! let mut request = Request::new(&machine, &pattern);
+//! let mut request = PlaceRequest::new(&machine, &pattern);
 //! request.limit = Limit::seconds(0.1);
 //! let answer = request.place()?;
 //! println!("task 0 sits on CPU {}", answer.placement[0]);
@@ -80,7 +80,7 @@ pub use links::Links;
 pub use plain::Plain;
 pub use problem::Problem;
 pub use pus::Pus;
-pub use request::{Method, Request, Weight, knows_wakeups};
+pub use request::{PlaceMethod, PlaceRequest, Weight, knows_wakeups};
 pub use seatmap_machine::Level;
 pub use sharing::Sharing;
 pub use time::Slowest;

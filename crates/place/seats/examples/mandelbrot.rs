@@ -9,7 +9,7 @@ use seatmap_host::arena::Arena;
 use seatmap_os::affinity;
 use seatmap_place::PlaceError;
 use seatmap_port::{Addr, Workload};
-use seatmap_seats::{Channels, Seats};
+use seatmap_seats::{ProgramChannels, ProgramSeats};
 use seatmap_workload::Mandelbrot;
 use seatmap_workload::mandelbrot::{Rendered, View};
 use std::error::Error;
@@ -73,7 +73,7 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
 fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     let threads = COORDINATORS * (1 + WORKERS);
     match channels().seats() {
-        Ok(Seats { cpus, .. }) => Ok((cpus, String::new())),
+        Ok(ProgramSeats { cpus, .. }) => Ok((cpus, String::new())),
         Err(error) => {
             let cpus = seatmap_os::affinity::current().ok().filter(|cpus| cpus.len() < threads).ok_or(error)?;
             let group = |thread: usize| thread / (1 + WORKERS) * cpus.len() / COORDINATORS;
@@ -83,8 +83,8 @@ fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     }
 }
 
-fn channels() -> Channels {
-    let mut channels = Channels::new();
+fn channels() -> ProgramChannels {
+    let mut channels = ProgramChannels::new();
     channels.sections = Some(COORDINATORS);
     for coordinator in (0..COORDINATORS).map(|at| at * (1 + WORKERS)) {
         for worker in 1..=WORKERS {

@@ -21,7 +21,7 @@
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
-use super::{File, ImportError, Imported, MAX_PUS, Note, Options};
+use super::{File, ImportError, ImportOptions, Imported, MAX_PUS, Note};
 use crate::{Matrix, Pu, Topology};
 use seatmap_document::Position;
 
@@ -41,7 +41,7 @@ const REMEDY: &str = "a .mct begins with '#NAME #HWCs N #Nodes M SMT K' and N x 
 ///
 /// # Errors
 /// [`ImportError::Malformed`], and [`ImportError::Frequency`] for an option outside the accepted range.
-pub(super) fn read(text: &str, file: File<'_>, options: &Options) -> Result<Imported, ImportError> {
+pub(super) fn read(text: &str, file: File<'_>, options: &ImportOptions) -> Result<Imported, ImportError> {
     let frequency_hz = options.frequency_hz.unwrap_or(ASSUMED_FREQUENCY_HZ);
     if !FREQUENCIES_HZ.contains(&frequency_hz) {
         return Err(ImportError::Frequency(frequency_hz));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn import(text: &str, frequency_hz: Option<f64>) -> Result<Imported, ImportError> {
-        read(text, File { name: "box.mct", date: None }, &Options { frequency_hz })
+        read(text, File { name: "box.mct", date: None }, &ImportOptions { frequency_hz })
     }
 
     fn refusal(text: &str) -> String {
