@@ -4,6 +4,8 @@
 
 #[path = "style/language.rs"]
 mod language;
+#[path = "style/maps.rs"]
+mod maps;
 #[path = "style/pages.rs"]
 mod pages;
 

@@ -19,17 +19,15 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`], [`place`], [`answer`] | the request, how a placement is found, and the answer |
+//! | [`request`], [`place`], [`answer`], [`error`] | the request, how a placement is found, the answer, or why there is none |
 //! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, constraints |
 //! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
 //! | [`portfolio`], [`multilevel`], `cycles`, [`exact`], [`congestion`], [`solve`] | methods that use them |
 //! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |
-//! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
-//! | [`line_homes`] | which homes the lines of that program's own memory have |
 //! | [`candidates`] | placements that are worth a run of the program |
 //! | [`typical`] | a random placement to stand beside |
-//! | [`Plain`], [`Sharing`] | settings that would do without a plan; the caches and cores that tasks share |
+//! | `plain`, `sharing` | settings that would do without a plan ([`Plain`]); the caches and cores that tasks share ([`Sharing`]) |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | lower bounds on the cost of any placement |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |

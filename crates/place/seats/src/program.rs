@@ -23,8 +23,8 @@ use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A real program asks [`ProgramChannels::seats_over`] the memory that its channels will live in: on this host, as `seatmap
-/// measure` remembers it, and the CPUs that the process may use. Without memory to measure there is
+/// A real program asks [`ProgramChannels::seats_over`] the memory that its channels will live in: on this host, as
+/// `seatmap measure` remembers it, and the CPUs that the process may use. Without memory to measure there is
 /// [`ProgramChannels::seats`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramChannels {
@@ -41,9 +41,9 @@ pub struct ProgramChannels {
 pub struct ThreadAttributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// The line that its channel should use. From [`ProgramChannels::seats_over`]: counted in cache lines into the memory
-    /// that was handed in. Otherwise one of the lines that the profile lists, counted in cache lines into memory that
-    /// begins with a page. The profile saw another process's memory, so the line carries over to this one's only
+    /// The line that its channel should use. From [`ProgramChannels::seats_over`]: counted in cache lines into the
+    /// memory that was handed in. Otherwise one of the lines that the profile lists, counted in cache lines into memory
+    /// that begins with a page. The profile saw another process's memory, so the line carries over to this one's only
     /// where homes repeat from page to page. `None` where lines are alike: then any will do.
     pub line: Option<usize>,
 }

@@ -13,7 +13,6 @@
 //! |---|---|
 //! | [`seats`], [`sets`], [`rule`] | the seats there are, how they are written, and which threads may take them |
 //! | [`allocator`] | decides which thread sits where, from the events of threads, without a system call |
-//! | [`mask`], [`task`] | affinity masks, and the contents of `/proc` about a thread |
 //! | `pinner` | carries the decisions out, and checks that they hold |
 //! | `runtime` | which languages' threads need another treatment |
 //! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |
@@ -28,7 +27,7 @@
 //! | `living` | the seating of a program that runs, shown to those who check it |
 //! | [`loader`] | whether a program opens libraries before it does anything |
 //! | [`hampered`] | programs that tracing prevents from doing something |
-//! | [`ending`] | how the program ended, and how to end alike |
+//! | [`ending`], [`error`] | how the program ended, and how to end alike; why it could not start |
 #![deny(missing_docs)]
 
 pub mod allocator;

@@ -42,7 +42,7 @@ pub struct Report {
     pub empty_tasks: Vec<usize>,
     /// Whether the list of seats started again at its end.
     pub cyclic: bool,
-    /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::roll::MOST_RECORDS) of them.
+    /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::threads::MOST_RECORDS) of them.
     pub threads: Vec<SeatedThread>,
     /// Programs that tracing kept from something.
     pub hampered: Hampered,

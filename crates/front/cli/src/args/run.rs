@@ -52,8 +52,9 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1, default_value_t = Detach::Exit,
           default_missing_value = "start", conflicts_with = "pid")]
     pub detach: Detach,
-    /// Where memory comes from, set before the program's first instruction: local, node:LIST, interleave[:LIST],
-    /// weighted[:LIST] (Linux 6.9), or plan: for each thread the nodes that the plan gives to its task.
+    /// Where memory comes from, set before the program's first instruction: local, node:LIST, interleave or
+    /// interleave:LIST, weighted or weighted:LIST (Linux 6.9), or plan: for each thread the nodes that the plan gives
+    /// to its task.
     #[arg(long, value_name = "WHERE")]
     pub memory: Option<MemoryWish>,
     /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each SECONDS while it runs (1 if left

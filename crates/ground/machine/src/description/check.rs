@@ -200,7 +200,10 @@ mod tests {
         for value in ["nan", "inf", "-1.0", "0.0", "1e9"] {
             let distance = two_classes(50.0, 200.0).replace("200.0", value);
             let problem = problem("cores_per_l3 = 2", &distance, "");
-            assert!(problem.starts_with("distance.other_package: ") && problem.contains("no round trip"), "{problem}");
+            assert!(
+                problem.starts_with("distance.other_package: ") && problem.contains("not a round trip"),
+                "{problem}"
+            );
         }
     }
 
