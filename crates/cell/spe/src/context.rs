@@ -457,7 +457,7 @@ impl Context {
     /// As for [`Context::resume`], and the session is the program's alone until it returns.
     pub unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> (Pause, u64) {
         // SAFETY: the caller's promise.
-        unsafe { (*self.runner.get()).resume_simulated(session, turn) }
+        unsafe { (*self.runner.get()).resume_simulated(&self.store, session, turn) }
     }
 
     /// Ends the context on its machine, when its transfers are complete; nobody uses it any more.

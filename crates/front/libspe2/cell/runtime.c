@@ -4,12 +4,22 @@
 #include <string.h>
 #include "seatmap_spu.h"
 
+void *malloc(size_t bytes);
+
 struct seatmap_spu_link __seatmap_spu __attribute__((visibility("default")));
 
 int main();
-static void (*at_exit[32])(void);
+
+/* Functions to call at the end, the last one first: those of atexit, and destructors of objects with their object. The
+ * first ones have their place here, further ones in the heap. */
+struct at_exit {
+    void (*function)(void *);
+    void *argument;
+    struct at_exit *next;
+};
+
+static struct at_exit first_at_exit[32], *last_at_exit;
 static unsigned int at_exit_count;
-static int is_constructed;
 
 static void end(unsigned int code)
 {
@@ -26,8 +36,11 @@ void _exit(int code)
 
 void exit(int code)
 {
-    while (at_exit_count > 0)
-        at_exit[--at_exit_count]();
+    while (last_at_exit) {
+        struct at_exit *now = last_at_exit;
+        last_at_exit = now->next;
+        now->function(now->argument);
+    }
     _exit(code);
 }
 
@@ -44,22 +57,32 @@ void __assert_fail(const char *text, const char *file, unsigned int line, const 
     abort();
 }
 
-int atexit(void (*function)(void))
+/* C++ registers each destructor of a global object with this when the object has been constructed. */
+int __cxa_atexit(void (*function)(void *), void *argument, void *library)
 {
-    if (at_exit_count == sizeof at_exit / sizeof *at_exit)
+    int has_place = at_exit_count < sizeof first_at_exit / sizeof *first_at_exit;
+    struct at_exit *new = has_place ? &first_at_exit[at_exit_count++] : malloc(sizeof *new);
+    (void)library;
+    if (!new)
         return -1;
-    at_exit[at_exit_count++] = function;
+    *new = (struct at_exit){function, argument, last_at_exit};
+    last_at_exit = new;
     return 0;
 }
 
-/* The program's first function. A new run of the same program calls main once more, with the variables as they are. */
+/* A function without an argument does not see that it gets one. */
+int atexit(void (*function)(void))
+{
+    return __cxa_atexit((void (*)(void *))function, 0, 0);
+}
+
+/* The program's first function. A new run of the same program constructs its objects and calls main once more, with the
+ * other variables as they are. */
 __attribute__((visibility("default"))) void __seatmap_spu_start(uint64_t spe, uint64_t argp, uint64_t envp)
 {
-    if (!is_constructed) {
-        is_constructed = 1;
-        for (uint64_t at = 0; at < __seatmap_spu.constructor_count; at++)
-            __seatmap_spu.constructors[at]();
-    }
+    last_at_exit = 0, at_exit_count = 0;
+    for (uint64_t at = 0; at < __seatmap_spu.constructor_count; at++)
+        __seatmap_spu.constructors[at]();
     exit(main(spe, argp, envp));
 }
 
@@ -273,12 +296,6 @@ void _ZdaPvm(void *pointer, size_t bytes)
 void __cxa_pure_virtual(void)
 {
     abort();
-}
-
-int __cxa_atexit(void (*function)(void *), void *argument, void *library)
-{
-    (void)function, (void)argument, (void)library;
-    return 0;
 }
 
 void *__dso_handle __attribute__((visibility("hidden")));

@@ -13,6 +13,7 @@
 //! | [`hierarchy`] | the limits that control groups set for a process |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
+//! | [`sample`] | what a thread of this process does at an instant, as a number |
 //! | [`counter`] | counts of the kernel and the processor over a program |
 //! | [`bpf`] | small programs that the kernel runs at its tracepoints |
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
@@ -60,6 +61,7 @@ pub mod proc_folder;
 pub mod published;
 pub mod records;
 pub mod root;
+pub mod sample;
 pub mod sched;
 pub mod small;
 pub mod state;

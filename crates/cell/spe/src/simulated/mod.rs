@@ -12,6 +12,7 @@
 //! | [`compute`] | what is charged for the work between two calls |
 //! | [`desk`] | where a thread of the PPE hands in its calls and waits |
 //! | [`channels`], [`commands`] | the channels of an SPU; its commands for the transfer unit |
+//! | [`watch`], [`spin`] | threads and SPU programs that wait for memory without a call |
 //! | [`spu`] | what an SPU's state has for this machine |
 //! | [`ppe`], [`thread`] | what threads do with a context; their waits for each other |
 
@@ -22,7 +23,9 @@ pub mod desk;
 pub mod driver;
 pub mod machine;
 pub mod ppe;
+pub mod spin;
 pub mod spu;
 pub mod thread;
+pub mod watch;
 
 pub use machine::{Machine, machine};

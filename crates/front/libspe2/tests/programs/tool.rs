@@ -47,8 +47,12 @@ impl Tool {
     /// Compiles an SPU program, embeds it as `work`, and links it into a PPE program.
     pub fn build(&self, spu: &Path, ppu: &Path) -> PathBuf {
         let strict = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-parentheses"];
+        let objects = ["-std=gnu++11", "-O2", "-Wall", "-Wextra"];
         let (spu, ppu) = (spu.to_str().unwrap(), ppu.to_str().unwrap());
-        self.cellcc(&[&["spu"], &strict[..], &["-o", "work.spu", spu]].concat());
+        match spu.ends_with(".cpp") {
+            true => self.cellcc(&[&["spu++"], &objects[..], &["-o", "work.spu", spu]].concat()),
+            false => self.cellcc(&[&["spu"], &strict[..], &["-o", "work.spu", spu]].concat()),
+        }
         self.cellcc(&["embed", "work", "work.spu", "work.o"]);
         self.cellcc(&[&["ppu"], &strict[..], &["-o", "program", ppu, "work.o"]].concat());
         self.folder.path().join("program")

@@ -6,6 +6,7 @@ mod lines;
 mod ppe;
 mod programs;
 mod seats;
+mod spinning;
 mod spu;
 mod threads;
 

@@ -42,6 +42,17 @@ pub struct Reserved {
     pub line: [u64; LINE_BYTES as usize / 8],
 }
 
+/// A program that spins until its local store changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Spinning {
+    /// Arrivals in the store when it was found to.
+    pub seen: u64,
+    /// Arrivals at which it looks again.
+    pub until: u64,
+    /// A number for the store's bytes.
+    pub number: u64,
+}
+
 /// A context of an SPE.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -89,6 +100,12 @@ pub struct Context {
     pub seat: Option<u16>,
     /// The thread that runs its program.
     pub runner: Option<u16>,
+    /// Arrivals of bytes in its local store.
+    pub arrivals: u64,
+    /// How its program spins, if it does.
+    pub spinning: Option<Spinning>,
+    /// Arrivals after which a program that spins looked again the last time.
+    pub patience: u64,
     /// Ends of its program that were not taken.
     pub ends: u32,
 }
@@ -123,6 +140,9 @@ impl Context {
             wish,
             seat: None,
             runner: None,
+            arrivals: 0,
+            spinning: None,
+            patience: 0,
             ends: 0,
         }
     }

@@ -37,6 +37,15 @@ pub struct Turn {
     pub answer: u64,
 }
 
+/// What comes next in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It is a task's turn.
+    Turn(Turn),
+    /// Bytes have arrived in memory or in a local store.
+    Store,
+}
+
 /// A context to be added.
 #[derive(Clone, Copy, Debug)]
 pub struct NewContext {
@@ -57,8 +66,17 @@ pub struct NewContext {
 pub struct Session {
     model: Arc<CellModel>,
     world: World,
-    /// Threads by task, with their numbers.
-    threads: Vec<(u16, u32)>,
+    threads: Vec<Thread>,
+}
+
+/// A thread of the PPE.
+#[derive(Clone, Copy, Debug)]
+struct Thread {
+    task: u16,
+    /// The number by which errors and traces name it.
+    number: u32,
+    /// The key at which others wait for its end.
+    key: u64,
 }
 
 impl Session {
@@ -101,13 +119,18 @@ impl Session {
     /// Adds a thread of the PPE, with the number by which errors and traces name it.
     pub fn add_thread(&mut self, number: u32) -> u16 {
         let task = self.world.add_task(None);
-        self.threads.push((task, number));
+        self.threads.push(Thread { task, number, key: 0 });
         task
+    }
+
+    /// Sets the key at which others wait for a thread's end, for the report of a deadlock.
+    pub fn set_key(&mut self, task: u16, key: u64) {
+        self.threads.iter_mut().filter(|thread| thread.task == task).for_each(|thread| thread.key = key);
     }
 
     /// Removes a thread that has no call.
     pub fn remove_thread(&mut self, task: u16) {
-        self.threads.retain(|(other, _)| *other != task);
+        self.threads.retain(|thread| thread.task != task);
         self.world.remove_task(task);
     }
 
@@ -131,6 +154,19 @@ impl Session {
     pub fn advance(&mut self) -> Option<Turn> {
         let (_, task) = self.world.next_task()?;
         Some(Turn { task, answer: self.world.answer(task) })
+    }
+
+    /// Lets time pass until it is a task's turn, or bytes have arrived somewhere. `None`: all tasks wait, and nothing is
+    /// under way.
+    pub fn advance_to_store(&mut self) -> Option<Next> {
+        let next = self.world.next_task_or_store()?;
+        Some(next.map_or(Next::Store, |task| Next::Turn(Turn { task, answer: self.world.answer(task) })))
+    }
+
+    /// Nothing is under way: programs that spin look at what has arrived in their local stores. Returns whether there
+    /// are any.
+    pub fn look_at_arrivals(&mut self) -> bool {
+        self.world.look_at_arrivals()
     }
 
     /// The program of a context has stopped, or has ended if `is_end`: the thread that ran it goes on.
@@ -207,15 +243,34 @@ impl Session {
     #[must_use]
     pub fn waiting(&self) -> Vec<String> {
         let contexts = self.world.programs().contexts().map(|(task, context)| (task, "SPE context", context.number));
-        let threads = self.threads.iter().map(|(task, number)| (*task, "PPE thread", *number));
+        let threads = self.threads.iter().map(|thread| (thread.task, "PPE thread", thread.number));
         let doing = |(task, what, number)| Some(format!("{what} {number} {}", self.wait(self.world.calls(task)?)));
         threads.chain(contexts).filter_map(doing).collect()
+    }
+
+    /// Whether a task has a call.
+    #[must_use]
+    pub fn is_waiting(&self, task: u16) -> bool {
+        self.world.calls(task).is_some()
+    }
+
+    /// Says that a thread spins until memory changes; `None` if the task is not a thread.
+    #[must_use]
+    pub fn spins(&self, task: u16) -> Option<String> {
+        let thread = self.threads.iter().find(|thread| thread.task == task)?;
+        Some(format!("PPE thread {} spins until memory changes", thread.number))
     }
 
     /// A call in words, with the number of the context that it is about.
     fn wait(&self, call: Call) -> String {
         let number = |task: u16| self.world.programs().context(task).map_or(0, |context| context.number);
         let about = call.context().map(|task| format!(" SPE context {}", number(task)));
+        let ends = |key: u64| self.threads.iter().find(|thread| thread.key == key && key != 0);
+        if let Call::Park { key, .. } = call
+            && let Some(thread) = ends(key)
+        {
+            return format!("waits for the end of PPE thread {}", thread.number);
+        }
         match self.world.waits_for_seat(call) {
             true => format!("waits for an SPE to run{}: all are taken", about.unwrap_or_default()),
             false => format!("{call}{}", about.unwrap_or_default()),
@@ -333,9 +388,11 @@ impl Session {
         self.world.extend_list(context, entry, elements, is_open);
     }
 
-    /// Lets SPUs that wait for the loss of a reservation look: the PPE may have stored to their lines.
+    /// The PPE may have stored to memory and to local stores: lets SPUs look that wait for the loss of a reservation, or
+    /// for a change of their store.
     pub fn memory_changed(&mut self) {
         self.world.lines_changed();
+        self.world.stores_changed();
     }
 
     /// Sets the number of ends of a context's program that wait to be taken.

@@ -19,7 +19,11 @@ impl World {
         if self.context_of(task).fault.is_some() {
             return self.end_call(task, 0, NO_ENTRY);
         }
+        if !matches!(call, Call::AwaitStore) {
+            self.context_of(task).patience = 0;
+        }
         match call {
+            Call::AwaitStore => self.await_store(task),
             Call::Command(command) => self.command(task, spe, command),
             Call::List { command, elements, count, is_open } => {
                 // SAFETY: the program that owns the elements is suspended until this call is done.
@@ -289,6 +293,7 @@ impl World {
             self.atomics.written(done.ea);
             self.lines_changed();
         }
+        self.arrived(if is_get { own } else { done.ea });
         if !are_moved {
             self.transfer_failed(done.spe, done.entry);
         }
@@ -325,6 +330,7 @@ impl World {
         let is_first = context.fault.is_none();
         context.fault.get_or_insert(command);
         if is_first && self.waiting_call(task).is_some() {
+            self.context_of(task).spinning = None;
             self.end_call(task, 0, NO_ENTRY);
         }
     }

@@ -18,6 +18,8 @@ pub struct Programs {
     pub process: Process,
     /// SPEs in the order in which contexts take them.
     pub(super) seats: Vec<u16>,
+    /// Whether bytes have arrived since this was set to false.
+    pub(super) has_stored: bool,
     /// SPUs that wait for the loss of a reservation.
     pub(super) line_waiters: u32,
     /// Calls so far, by which waiters are served in their order.
@@ -127,6 +129,20 @@ impl World {
         (state.request, state.has_polled, state.called) = (Some(ChannelCall::Program(call)), false, called);
         state.progress = progress;
         self.out.send(now + work, Event::Retry(task));
+    }
+
+    /// Lets time pass until it is a task's turn or bytes have arrived somewhere. `None`: nothing is under way; else the
+    /// task, if it is one's turn.
+    pub fn next_task_or_store(&mut self) -> Option<Option<u16>> {
+        self.programs.has_stored = false;
+        while !self.programs.has_stored {
+            let (_, event) = self.out.deliver()?;
+            self.dispatch(event);
+            if let Event::Resume(task) = event {
+                return Some(Some(task));
+            }
+        }
+        Some(None)
     }
 
     /// Does a program's call, or its next step.
