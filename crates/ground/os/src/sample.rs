@@ -21,6 +21,9 @@ pub struct Sample {
 }
 
 /// A sample of another thread of this process; `None` if it does not come within a time, or cannot be had here.
+///
+/// A thread that waits for a CPU is in the same state in two samples, so callers see to it that it works between them
+/// ([`cpu_ns`](crate::usage::cpu_ns)).
 #[must_use]
 pub fn of(tid: Tid, within: Duration) -> Option<Sample> {
     machine::of(tid, within)
@@ -299,14 +302,25 @@ mod machine {
 mod tests {
     use super::*;
     use crate::task;
+    use crate::usage::cpu_ns;
     use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
     const PATIENCE: Duration = Duration::from_secs(20);
+
+    /// Tells a thread to stop, even if the test fails.
+    struct Stops<'a>(&'a AtomicBool);
+
+    impl Drop for Stops<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Release);
+        }
+    }
 
     /// A thread that does something until it is told to stop, and its number.
     fn with_thread(work: fn(&AtomicBool), look: impl FnOnce(Tid)) {
         let (stop, tid) = (AtomicBool::new(false), AtomicI32::new(0));
         std::thread::scope(|scope| {
+            let _stops = Stops(&stop);
             scope.spawn(|| {
                 tid.store(task::own_tid(), Ordering::Release);
                 work(&stop);
@@ -315,14 +329,24 @@ mod tests {
                 std::thread::yield_now();
             }
             look(tid.load(Ordering::Acquire));
-            stop.store(true, Ordering::Release);
         });
+    }
+
+    /// Waits until a thread has worked for a while.
+    fn let_work(tid: Tid) {
+        let since_ns = cpu_ns(tid).unwrap_or(0);
+        while cpu_ns(tid).unwrap_or(u64::MAX) < since_ns + 200_000 {
+            std::thread::sleep(Duration::from_micros(100));
+        }
     }
 
     /// Whether one of many samples is like an earlier one.
     fn repeats(tid: Tid) -> bool {
         let mut seen = std::collections::HashSet::new();
-        (0..200).any(|_| !seen.insert(of(tid, PATIENCE).expect("it answers")))
+        (0..64).any(|_| {
+            let_work(tid);
+            !seen.insert(of(tid, PATIENCE).expect("it answers"))
+        })
     }
 
     #[test]
@@ -346,7 +370,7 @@ mod tests {
         };
         with_thread(count, |tid| {
             // Until it counts, it may wait for memory like any other.
-            std::thread::sleep(Duration::from_millis(50));
+            (0..50).for_each(|_| let_work(tid));
             assert!(!repeats(tid));
         });
     }
