@@ -22,6 +22,8 @@
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
+//! | [`net`], [`tcp`] | the addresses of this computer; facts of the kernel about a TCP connection |
+//! | [`small`] | small files of the kernel, and the numbers in them |
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
