@@ -37,20 +37,34 @@ impl Tool {
         path
     }
 
-    fn cellcc(&self, arguments: &[&str]) {
+    /// Runs the compiler driver; its words on the standard error where it fails.
+    pub fn cellcc(&self, arguments: &[&str]) -> Result<(), String> {
         let mut command = Command::new("sh");
         command.arg(self.source("cell/seatmap-cellcc")).args(arguments).env("SEATMAP_CELL_LIB", self.folder.path());
         let output = command.current_dir(self.folder.path()).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let words = || format!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.status.success().then_some(()).ok_or_else(words)
     }
 
     /// Compiles an SPU program, embeds it as `work`, and links it into a PPE program.
     pub fn build(&self, spu: &Path, ppu: &Path) -> PathBuf {
-        let strict = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-parentheses"];
+        self.build_with(spu, ppu, &[])
+    }
+
+    /// As [`Tool::build`], with more arguments for the SPU program's compiler. Sources that end in `.cc` are C++.
+    pub fn build_with(&self, spu: &Path, ppu: &Path, more: &[&str]) -> PathBuf {
+        let strict = ["-O2", "-Wall", "-Wextra", "-Wno-parentheses", "-Wno-main"];
+        let language = |source: &Path, tool: &str| match source.extension().is_some_and(|end| end == "cc") {
+            true => [format!("{tool}++"), "-std=gnu++17".into()],
+            false => [tool.into(), "-std=gnu11".into()],
+        };
+        let (compile, link) = (language(spu, "spu"), language(ppu, "ppu"));
         let (spu, ppu) = (spu.to_str().unwrap(), ppu.to_str().unwrap());
-        self.cellcc(&[&["spu"], &strict[..], &["-o", "work.spu", spu]].concat());
-        self.cellcc(&["embed", "work", "work.spu", "work.o"]);
-        self.cellcc(&[&["ppu"], &strict[..], &["-o", "program", ppu, "work.o"]].concat());
+        let compile = [compile[0].as_str(), &compile[1], "-o", "work.spu", spu];
+        self.cellcc(&[&compile[..], &strict[..], more].concat()).unwrap();
+        self.cellcc(&["embed", "work", "work.spu", "work.o"]).unwrap();
+        let link = [link[0].as_str(), &link[1], "-o", "program", ppu, "work.o"];
+        self.cellcc(&[&link[..], &strict[..]].concat()).unwrap();
         self.folder.path().join("program")
     }
 
