@@ -69,27 +69,32 @@ __SPU_INLINE vec_uint4 spu_maskw(unsigned char bits)
 
 /* Shifts and rotations of halfwords and words. Counts are masked as the SPU masks them: to twice the width, so that
  * larger ones leave nothing. */
+#define __SPU_IS_KNOWN(v) __builtin_constant_p((v)[0] | (v)[1] | (v)[2] | (v)[3])
 #ifdef __AVX2__
-#define __SPU_SHIFT_WORDS(instruction, a, count) \
-    (vec_uint4) instruction((__spu_x86_words)(a), (__spu_x86_words)(count))
-#define __spu_left_words(a, count) __SPU_SHIFT_WORDS(__builtin_ia32_psllv4si, a, count)
-#define __spu_right_words(a, count) __SPU_SHIFT_WORDS(__builtin_ia32_psrlv4si, a, count)
-#define __spu_signed_words(a, count) __SPU_SHIFT_WORDS(__builtin_ia32_psrav4si, a, count)
+/* The processor masks counts like the SPU. The compiler makes a better instruction of counts that it knows. */
+#define __SPU_BY_PROCESSOR(instruction)                                                           \
+    if (!__SPU_IS_KNOWN(count))                                                                   \
+        return (vec_uint4)instruction((__spu_x86_words)a, (__spu_x86_words)count);
 #else
+#define __SPU_BY_PROCESSOR(instruction)
+#endif
 __SPU_INLINE vec_uint4 __spu_left_words(vec_uint4 a, vec_uint4 count)
 {
+    __SPU_BY_PROCESSOR(__builtin_ia32_psllv4si)
     return (a << (count & 31)) & (vec_uint4)(count < 32);
 }
 __SPU_INLINE vec_uint4 __spu_right_words(vec_uint4 a, vec_uint4 count)
 {
+    __SPU_BY_PROCESSOR(__builtin_ia32_psrlv4si)
     return (a >> (count & 31)) & (vec_uint4)(count < 32);
 }
 __SPU_INLINE vec_uint4 __spu_signed_words(vec_uint4 a, vec_uint4 count)
 {
+    __SPU_BY_PROCESSOR(__builtin_ia32_psrav4si)
     vec_uint4 over = (vec_uint4)(count > 31);
     return (vec_uint4)((vec_int4)a >> (vec_int4)((count | over) & 31));
 }
-#endif
+#undef __SPU_BY_PROCESSOR
 __SPU_INLINE vec_ushort8 __spu_left_halves(vec_ushort8 a, vec_ushort8 count)
 {
     return (a << (count & 15)) & (vec_ushort8)(count < 16);

@@ -93,7 +93,7 @@ __SPU_INLINE vec_double2 __SPU_NAME(__spu_madd, d)(vec_double2 a, vec_double2 b,
 #define spu_madd(a, b, c) (__SPU_MADD(a)((a), (b), (c)))
 #define spu_msub(a, b, c) (__SPU_MADD(a)((a), (b), -(c)))
 #define spu_nmsub(a, b, c) (__SPU_MADD(a)(-(a), (b), (c)))
-#define spu_nmadd(a, b, c) (-__SPU_MADD(a)((a), (b), (c)))
+#define spu_nmadd(a, b, c) (__SPU_MADD(a)(-(a), (b), -(c)))
 
 /* Bytes. */
 __SPU_INLINE vec_uchar16 spu_avg(vec_uchar16 a, vec_uchar16 b)
@@ -126,7 +126,7 @@ __SPU_INLINE vec_float4 __SPU_NAME(__spu_convtf, u)(vec_uint4 a, int scale)
     return __builtin_convertvector(a, vec_float4) * __builtin_ldexpf(1, -scale);
 }
 #define spu_convtf(a, scale) (__SPU_PICK(__spu_convtf, a, unsigned int, u, s)((a), (scale)))
-/* Towards zero; too large numbers become the largest. The processor's conversion makes 0x80000000 of them. */
+/* Towards zero. The processor makes 0x80000000 of numbers that are too large, and the compiler something else. */
 __SPU_INLINE vec_int4 __spu_truncate(vec_float4 a)
 {
     typedef float floats __attribute__((vector_size(16)));
@@ -135,7 +135,8 @@ __SPU_INLINE vec_int4 __spu_truncate(vec_float4 a)
 __SPU_INLINE vec_int4 spu_convts(vec_float4 a, int scale)
 {
     vec_float4 scaled = a * __builtin_ldexpf(1, scale);
-    return __spu_truncate(scaled) ^ (vec_int4)(scaled >= 2147483648.0f);
+    vec_int4 over = (vec_int4)(scaled >= 2147483648.0f);
+    return (__spu_truncate(scaled) & ~over) | (over & 0x7fffffff);
 }
 __SPU_INLINE vec_uint4 spu_convtu(vec_float4 a, int scale)
 {

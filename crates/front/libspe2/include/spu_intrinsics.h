@@ -24,24 +24,22 @@ typedef int __spu_x86_words __attribute__((vector_size(16)));
 #endif
 
 /* Scalars and elements. */
-#define __SPU_SPLATS(kind, T, S)                      \
+#define __SPU_TWICE(...) __VA_ARGS__, __VA_ARGS__
+#define __SPU_SPLATS(kind, T, S, ...)                  \
     __SPU_INLINE T __SPU_NAME(__spu_splats, kind)(S s) \
-    {                                                 \
-        T v;                                          \
-        for (unsigned i = 0; i < sizeof v / sizeof s; i++) \
-            v[i] = s;                                 \
-        return v;                                     \
+    {                                                  \
+        return (T){__VA_ARGS__};                       \
     }
-__SPU_SPLATS(uc, vec_uchar16, unsigned char)
-__SPU_SPLATS(sc, vec_char16, signed char)
-__SPU_SPLATS(us, vec_ushort8, unsigned short)
-__SPU_SPLATS(ss, vec_short8, short)
-__SPU_SPLATS(ui, vec_uint4, unsigned int)
-__SPU_SPLATS(si, vec_int4, int)
-__SPU_SPLATS(ul, vec_ullong2, unsigned long long)
-__SPU_SPLATS(sl, vec_llong2, long long)
-__SPU_SPLATS(f, vec_float4, float)
-__SPU_SPLATS(d, vec_double2, double)
+__SPU_SPLATS(uc, vec_uchar16, unsigned char, __SPU_TWICE(s, s, s, s, s, s, s, s))
+__SPU_SPLATS(sc, vec_char16, signed char, __SPU_TWICE(s, s, s, s, s, s, s, s))
+__SPU_SPLATS(us, vec_ushort8, unsigned short, __SPU_TWICE(s, s, s, s))
+__SPU_SPLATS(ss, vec_short8, short, __SPU_TWICE(s, s, s, s))
+__SPU_SPLATS(ui, vec_uint4, unsigned int, s, s, s, s)
+__SPU_SPLATS(si, vec_int4, int, s, s, s, s)
+__SPU_SPLATS(ul, vec_ullong2, unsigned long long, s, s)
+__SPU_SPLATS(sl, vec_llong2, long long, s, s)
+__SPU_SPLATS(f, vec_float4, float, s, s, s, s)
+__SPU_SPLATS(d, vec_double2, double, s, s)
 #undef __SPU_SPLATS
 #ifdef __cplusplus
 __SPU_INLINE vec_char16 __spu_splats(char s)

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod intrinsics;
 mod tool;
 
 use tool::Tool;
@@ -31,24 +32,6 @@ fn transfers_lists_and_atomics() {
 #[test]
 fn events_and_the_decrementer() {
     passes("events");
-}
-
-#[test]
-fn intrinsics_agree_with_bytes() {
-    let Some(tool) = Tool::new() else { return };
-    let spu = tool.source("tests/programs/intrinsics.c");
-    let ppu = tool.write("host.c", include_str!("run_one.c"));
-    let said = tool.run(&spu, &ppu);
-    assert!(said.starts_with("0 of ") && !said.starts_with("0 of 0 "), "{said}");
-}
-
-#[test]
-fn intrinsics_agree_with_bytes_in_cplusplus() {
-    let Some(tool) = Tool::new() else { return };
-    let spu = tool.write("intrinsics.cc", include_str!("intrinsics.c"));
-    let ppu = tool.write("host.c", include_str!("run_one.c"));
-    let said = tool.run(&spu, &ppu);
-    assert!(said.starts_with("0 of ") && !said.starts_with("0 of 0 "), "{said}");
 }
 
 #[test]

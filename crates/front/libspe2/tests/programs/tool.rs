@@ -37,10 +37,23 @@ impl Tool {
         path
     }
 
+    /// Where a file of the folder is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     /// Runs the compiler driver; its words on the standard error where it fails.
     pub fn cellcc(&self, arguments: &[&str]) -> Result<(), String> {
+        self.cellcc_for("", arguments)
+    }
+
+    /// As [`Tool::cellcc`], for another processor than this one.
+    pub fn cellcc_for(&self, processor: &str, arguments: &[&str]) -> Result<(), String> {
         let mut command = Command::new("sh");
         command.arg(self.source("cell/seatmap-cellcc")).args(arguments).env("SEATMAP_CELL_LIB", self.folder.path());
+        if !processor.is_empty() {
+            command.env("SEATMAP_CELL_MARCH", processor);
+        }
         let output = command.current_dir(self.folder.path()).output().unwrap();
         let words = || format!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         output.status.success().then_some(()).ok_or_else(words)
@@ -60,7 +73,8 @@ impl Tool {
         };
         let (compile, link) = (language(spu, "spu"), language(ppu, "ppu"));
         let (spu, ppu) = (spu.to_str().unwrap(), ppu.to_str().unwrap());
-        let compile = [compile[0].as_str(), &compile[1], "-o", "work.spu", spu];
+        let own = self.source("tests/programs");
+        let compile = [compile[0].as_str(), &compile[1], "-I", own.to_str().unwrap(), "-o", "work.spu", spu];
         self.cellcc(&[&compile[..], &strict[..], more].concat()).unwrap();
         self.cellcc(&["embed", "work", "work.spu", "work.o"]).unwrap();
         let link = [link[0].as_str(), &link[1], "-o", "program", ppu, "work.o"];
