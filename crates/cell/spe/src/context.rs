@@ -6,6 +6,7 @@ use crate::fifo::Fifo;
 use crate::image::Image;
 use crate::notify::Notify;
 use crate::problem::{self, Area};
+use crate::proxy::{self, Proxy};
 use crate::run::{Ended, Runner, Stop};
 use crate::signal::Signal;
 use crate::store::Store;
@@ -45,6 +46,7 @@ pub struct Context {
     is_running: AtomicBool,
     runner: UnsafeCell<Runner>,
     ends: Mutex<VecDeque<Ended>>,
+    proxy: Proxy,
     proxy_tags: AtomicU32,
 }
 
@@ -80,6 +82,7 @@ impl Context {
             is_running: AtomicBool::new(false),
             runner: UnsafeCell::new(Runner::new(own.as_ptr())),
             ends: Mutex::default(),
+            proxy: Proxy::default(),
             proxy_tags: AtomicU32::new(0),
         });
         context.area.announce(&context);
@@ -193,7 +196,13 @@ impl Context {
                 self.in_mbox.overwrite(value);
                 self.raise(spu_event::IN_MBOX);
             }
-            _ => return false,
+            // Every transfer is complete when its command returns.
+            problem::MULTISOURCE_SYNC => {}
+            proxy::COMMAND => {
+                let transfer = self.proxy.transfer(value);
+                self.proxy.note(transfer.is_some_and(|transfer| self.proxy(transfer).is_ok()));
+            }
+            _ => return self.proxy.write(offset, value),
         }
         true
     }
@@ -207,6 +216,14 @@ impl Context {
                 let status = self.out_intr_mbox.waiting() << 16 | self.in_mbox.room() << 8 | self.out_mbox.waiting();
                 u32::try_from(status).ok()
             }
+            proxy::COMMAND => Some(self.proxy.status()),
+            proxy::QUEUE => Some(proxy::EMPTY_QUEUE),
+            proxy::TAG_STATUS => Some(self.proxy.query_mask()),
+            problem::STATUS => Some(u32::from(self.is_running())),
+            problem::MULTISOURCE_SYNC => Some(0),
+            // A signal register shows what waits there.
+            problem::SIGNAL_1 => Some(self.signal(0).value()),
+            problem::SIGNAL_2 => Some(self.signal(1).value()),
             _ => None,
         }
     }

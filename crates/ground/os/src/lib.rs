@@ -22,6 +22,7 @@
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
+//! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`published`] | text that a living process shows to others |
@@ -59,6 +60,7 @@ pub mod pages;
 pub mod proc_folder;
 pub mod published;
 pub mod records;
+pub mod registers;
 pub mod root;
 pub mod sched;
 pub mod small;

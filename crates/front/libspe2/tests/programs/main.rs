@@ -35,6 +35,11 @@ fn events_and_the_decrementer() {
 }
 
 #[test]
+fn libraries_synchronise_and_compute() {
+    passes("libraries");
+}
+
+#[test]
 fn objects_are_constructed_and_destroyed_in_order() {
     let Some(tool) = Tool::new() else { return };
     let (spu, ppu) = (tool.source("tests/programs/objects_spu.cc"), tool.source("tests/programs/objects.cc"));
