@@ -14,8 +14,8 @@ const SIZE: u32 = 0x7fff;
 
 /// The size of an element, and whether it stalls the list, by its first word.
 ///
-/// Programs that declare the word's fields themselves, in the Cell's order, have the size in the upper half here and the
-/// stall in the lowest bit. The bits that are then set are reserved otherwise.
+/// Programs that declare the word's fields themselves, in the Cell's order, have the size in the upper half here and
+/// the stall in the lowest bit. The bits that are then set are reserved otherwise.
 #[must_use]
 pub fn element(word: u32) -> (u32, bool) {
     match (word & SIZE, word >> 16 & SIZE) {

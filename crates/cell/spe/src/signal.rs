@@ -28,7 +28,7 @@ impl Signal {
         self.value.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// What waits; 0 if nothing does.
+    /// The value that waits; 0 if none does.
     #[must_use]
     pub fn value(&self) -> u32 {
         self.value.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(0)

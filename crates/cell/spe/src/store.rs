@@ -23,7 +23,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB; of as much as [`at_least`] was told where that is more.
+    /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB, or of the bytes that [`at_least`] was told if those
+    /// are more.
     ///
     /// # Errors
     /// [`SpeError::Store`], or [`SpeError::Argument`] for a size that means nothing.

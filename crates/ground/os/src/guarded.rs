@@ -1,8 +1,8 @@
 //! Copies of memory at addresses that somebody else chose: a bad address is an error and not the end of the process.
 //!
 //! A handler of `SIGSEGV` and `SIGBUS` knows the instructions of the copy. A fault in one of them makes the copy return
-//! an error. A fault at an address that stands for a [register](crate::registers) is that device's. Any other fault goes
-//! to the handler that was there before.
+//! an error. A fault at an address that stands for a [register](crate::registers) is that device's. Any other fault
+//! goes to the handler that was there before.
 
 use std::io;
 

@@ -2,7 +2,8 @@
 //!
 //! A program reaches such an address by an ordinary instruction, which faults, because nothing is mapped there. The
 //! handler of [`guarded`](crate::guarded) knows the instructions that compilers make of a load or a store of a
-//! `volatile` word; it calls the device and goes on behind the instruction. Others end the process as a bad address does.
+//! `volatile` word; it calls the device and goes on behind the instruction. Others end the process, as a bad address
+//! does.
 
 use std::sync::OnceLock;
 
@@ -25,7 +26,7 @@ pub fn serve(device: Device) -> std::io::Result<()> {
 pub struct Move {
     /// How long the instruction is.
     pub bytes: usize,
-    /// What it does.
+    /// Its direction and its other operand.
     pub kind: MoveKind,
 }
 

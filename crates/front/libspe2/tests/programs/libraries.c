@@ -14,7 +14,7 @@
 
 struct shared {
     unsigned int counter[32], mutex[32], plain[32], cond[32], ready[32], done[32], lock[32];
-    float items[ITEMS];
+    float items[ITEMS] __attribute__((aligned(512)));
 } __attribute__((aligned(128)));
 
 /* Both sides' functions of vectors. */
@@ -152,6 +152,13 @@ static void instructions(void)
     CHECK(__fsel(-1.0, 2.0, 3.0) == 3 && __fmadds(2, 3, 4) == 10 && __fcfid(__fctid(2.5)) == 2 && __fcfid(__fctidz(-1.5)) == -1);
     CHECK(__mftb() <= __mftb());
     __sync(), __lwsync(), __eieio(), __isync();
+    unsigned long before, between = __mftb(), after;
+    unsigned int low;
+    __asm__ volatile("mftb %0" : "=r"(before));
+    __asm__ volatile("sync\n\tlwsync\n\teieio\n\tisync" ::: "memory");
+    __asm__ volatile("mftb %0" : "=r"(after));
+    __asm__ volatile("mftb %0" : "=r"(low));
+    CHECK(between <= before && before <= after && low - (unsigned int)after < 79800000u);
 }
 
 /* The registers by their addresses, without a call. */

@@ -42,6 +42,15 @@ impl Tool {
         self.folder.path().join(name)
     }
 
+    /// Installs the library as `make install-lib` does; where its make rules are.
+    pub fn install(&self) -> PathBuf {
+        let (script, prefix) = (self.source("../../../scripts/install-lib"), self.path("prefix"));
+        let built = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+        let output = Command::new("sh").arg(script).arg(built).arg(&prefix).arg("spe2").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        prefix.join("share/seatmap/cell")
+    }
+
     /// Runs the compiler driver; its words on the standard error where it fails.
     pub fn cellcc(&self, arguments: &[&str]) -> Result<(), String> {
         self.cellcc_for("", arguments)
