@@ -2,6 +2,9 @@
 
 use crate::context::Context;
 use crate::notify::Notify;
+use crate::simulated::machine::simulated;
+use crate::simulated::ppe::Seat;
+use seatmap_sim::cell_be::session::Wanted;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -64,6 +67,11 @@ impl EventHandler {
     /// a `timeout` it waits for ever.
     #[must_use]
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
+        if let Some(driver) = simulated() {
+            let timeout_ns = timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
+            Seat::await_events(driver, &self.wanted(), timeout_ns);
+            return self.happened(most);
+        }
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             let found = self.bell.wait_until(deadline, || Some(self.happened(most)).filter(|found| !found.is_empty()));
@@ -75,19 +83,15 @@ impl EventHandler {
         }
     }
 
+    fn wanted(&self) -> Vec<Wanted> {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.iter().filter_map(|one| Some(one.context.simulated()?.wanted(one.event))).collect()
+    }
+
     fn happened(&self, most: usize) -> Vec<Happened> {
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        let ready = watched.iter().filter(|one| is_ready(&one.context, one.event)).take(most);
+        let ready = watched.iter().filter(|one| one.context.happened() & one.event != 0).take(most);
         ready.map(|one| Happened { context: Arc::clone(&one.context), event: one.event, data: one.data }).collect()
-    }
-}
-
-fn is_ready(context: &Context, event: u32) -> bool {
-    match event {
-        OUT_INTR_MBOX => context.out_intr_mbox().waiting() > 0,
-        IN_MBOX => context.in_mbox().room() > 0,
-        TAG_GROUP => context.proxy_tags() != 0,
-        _ => context.ends_waiting() > 0,
     }
 }
 

@@ -16,6 +16,7 @@
 //! | [`event`] | events of several contexts in one wait |
 //! | [`problem`], [`proxy`] | addresses that stand for registers; those for the PPE's transfers |
 //! | [`pool`], [`clock`] | pinned threads that run contexts; the time base |
+//! | [`simulated`] | the simulated Cell below the same calls |
 //! | [`error`] | failures, with libspe2's error numbers |
 #![deny(missing_docs)]
 
@@ -36,6 +37,7 @@ pub mod problem;
 pub mod proxy;
 pub mod run;
 pub mod signal;
+pub mod simulated;
 pub mod spu;
 pub mod store;
 pub mod transfer;
@@ -45,3 +47,5 @@ pub use error::SpeError;
 pub use event::EventHandler;
 pub use image::Image;
 pub use run::{Ended, Entry};
+pub use seatmap_sim::cell_be::session::TagCondition;
+pub use simulated::machine::processors;

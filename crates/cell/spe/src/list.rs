@@ -43,6 +43,15 @@ pub struct List {
     pub tag: u32,
 }
 
+/// An element of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Its transfer.
+    pub transfer: Transfer,
+    /// Whether the list stalls after it.
+    pub stalls: bool,
+}
+
 /// How far a list came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -85,16 +94,29 @@ impl List {
 
     /// Does one transfer; says whether its element stalls the list.
     fn step(&mut self, context: &Context) -> Result<bool, TransferFault> {
-        let at = context.store().at(self.next, 8).ok_or_else(|| self.fault(context, Rule::Local))?.cast::<u32>();
+        let head = self.next(context).map_err(|rule| self.fault(context, rule))?;
+        let Some(Head { transfer, stalls }) = head else { return Ok(false) };
+        transfer.perform(context)?;
+        Ok(stalls)
+    }
+
+    /// Reads the next element out of the store and goes past it; `None` at the list's end.
+    ///
+    /// # Errors
+    /// The element is not in the store.
+    pub fn next(&mut self, context: &Context) -> Result<Option<Head>, Rule> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let at = context.store().at(self.next, 8).ok_or(Rule::Local)?.cast::<u32>();
         // SAFETY: eight bytes of the store at a multiple of eight.
         let (head, low) = unsafe { (at.read_volatile(), at.add(1).read_volatile()) };
         let (bytes, stalls) = element(head);
         let transfer = self.transfer(bytes, low);
-        transfer.perform(context)?;
-        self.local = (transfer.local + transfer.bytes).next_multiple_of(16);
+        self.local = transfer.local.saturating_add(transfer.bytes).next_multiple_of(16);
         self.next += ELEMENT_BYTES;
         self.left -= 1;
-        Ok(stalls)
+        Ok(Some(Head { transfer, stalls }))
     }
 
     /// A small transfer lies in its quadword of the store as it does in its quadword of memory.
@@ -105,7 +127,9 @@ impl List {
         Transfer { command: self.command, direction: self.direction, local, effective, bytes, tag: self.tag }
     }
 
-    fn fault(&self, context: &Context, rule: Rule) -> TransferFault {
+    /// The fault of a list whose own elements cannot be read.
+    #[must_use]
+    pub fn fault(&self, context: &Context, rule: Rule) -> TransferFault {
         TransferFault { context: context.number(), transfer: self.transfer(0, 0), rule }
     }
 }

@@ -10,7 +10,8 @@
 #define STACK_BYTES (8u << 20)
 
 int __real_main(int argc, char **argv, char **environment);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+/* In threads.c. */
+int __seatmap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 
 static int main_argc, main_result;
 static char **main_argv, **main_environment;
@@ -64,11 +65,11 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     struct thread *held = 0;
     void *stack = attributes ? 0 : low_stack(STACK_BYTES / 8);
     if (!stack || !(held = malloc(sizeof *held)))
-        return __real_pthread_create(thread, attributes, start, argument);
+        return __seatmap_pthread_create(thread, attributes, start, argument);
     *held = (struct thread){start, argument};
     pthread_attr_init(&own);
     pthread_attr_setstack(&own, stack, STACK_BYTES / 8);
-    int result = __real_pthread_create(thread, &own, run_thread, held);
+    int result = __seatmap_pthread_create(thread, &own, run_thread, held);
     pthread_attr_destroy(&own);
     if (result != 0)
         free(held), munmap(stack, STACK_BYTES / 8);

@@ -3,6 +3,15 @@
 use std::ops::AddAssign;
 use std::time::Duration;
 
+/// The CPU time that the calling thread has used, in nanoseconds (clock_gettime(2), the thread's own clock).
+#[must_use]
+pub fn own_cpu_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one `timespec` to a place that holds one.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// Context switches, page faults and CPU time so far (getrusage(2)).
 ///
 /// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum accordingly: the

@@ -100,7 +100,12 @@ impl Tool {
 
     /// Builds and runs a program that must succeed, and gives what it printed.
     pub fn run(&self, spu: &Path, ppu: &Path) -> String {
-        let output = self.execute(&self.build(spu, ppu), &[]);
+        self.succeed(&self.build(spu, ppu), &[])
+    }
+
+    /// Runs a program that must succeed, and gives what it printed.
+    pub fn succeed(&self, program: &Path, environment: &[(&str, &str)]) -> String {
+        let output = self.execute(program, environment);
         let (said, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "{:?}: {said}{words}", output.status);
         said.into_owned()
