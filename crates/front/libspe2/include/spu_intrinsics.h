@@ -101,4 +101,6 @@ template <class N, class V> __attribute__((always_inline)) static inline V __spu
 #define spu_writechqw(channel, value) spu_writech((channel), spu_extract((vec_uint4)(value), 0))
 #define __align_hint(pointer, base, offset) ((void)0)
 
+#include "spu_internals.h"
+
 #endif

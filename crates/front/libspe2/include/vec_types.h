@@ -26,12 +26,7 @@ typedef vec_ushort8 vec_bshort8;
 typedef vec_uint4 vec_bint4;
 typedef vec_ushort8 vec_pixel8;
 
-/* In C++, where the library has a template of this name, seatmap-cellcc replaces the word in front of a type. */
-#ifndef __cplusplus
-#ifndef vector
-#define vector __attribute__((vector_size(16)))
-#endif
-#endif
+/* 'vector' in front of a type is a keyword: seatmap-cellcc sees to it. */
 #ifndef __vector
 #define __vector __attribute__((vector_size(16)))
 #endif

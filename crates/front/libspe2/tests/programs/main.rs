@@ -4,6 +4,7 @@
 
 mod examples;
 mod intrinsics;
+mod public;
 mod sdk;
 mod tool;
 
