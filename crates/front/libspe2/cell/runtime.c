@@ -196,6 +196,20 @@ void *malloc(size_t bytes)
     return take(block, bytes);
 }
 
+/* The end of the heap, moved if there is room. */
+void *sbrk(long bytes)
+{
+    if (heap_end == 0)
+        heap_end = (__seatmap_spu.store + __seatmap_spu.heap + 127) & ~(uint64_t)127;
+    uint64_t before = heap_end, stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    if (bytes != 0 && heap_end + (uint64_t)bytes + STACK_RESERVE > stack) {
+        errno = ENOMEM;
+        return (void *)-1;
+    }
+    heap_end += (uint64_t)bytes;
+    return (void *)(uintptr_t)before;
+}
+
 static struct block *of(void *pointer)
 {
     for (struct block *block = first; block; block = block->next)

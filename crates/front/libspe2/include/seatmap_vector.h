@@ -109,6 +109,11 @@ __SPU_INLINE vec_uchar16 __spu_order(vec_uchar16 v, unsigned int size)
     return v;
 }
 
+/* The compiler's own types for instructions of this computer. */
+typedef char __spu_x86_bytes __attribute__((vector_size(16)));
+typedef short __spu_x86_halves __attribute__((vector_size(16)));
+typedef int __spu_x86_words __attribute__((vector_size(16)));
+
 /* Bytes by a pattern in memory's order; a pattern of 128 and more gives zero. */
 __SPU_INLINE vec_uchar16 __spu_pick(vec_uchar16 v, vec_uchar16 pattern)
 {

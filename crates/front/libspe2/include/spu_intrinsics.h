@@ -12,10 +12,6 @@
 /* Any 16 bytes. The specific intrinsics (spu_internals.h) take them as four words. */
 typedef vec_uint4 qword;
 
-typedef char __spu_x86_bytes __attribute__((vector_size(16)));
-typedef short __spu_x86_halves __attribute__((vector_size(16)));
-typedef int __spu_x86_words __attribute__((vector_size(16)));
-
 /* The helper for an element type, or the other one. */
 #ifdef __cplusplus
 #define __SPU_PICK(name, a, type, kind, other) name

@@ -114,6 +114,7 @@ int main(unsigned long long spe, unsigned long long argp, unsigned long long env
     return failed;
 }
 #else
+#include <altivec.h>
 #include <cbe_mfc.h>
 #include <ppu_intrinsics.h>
 
@@ -159,6 +160,26 @@ static void instructions(void)
     __asm__ volatile("mftb %0" : "=r"(after));
     __asm__ volatile("mftb %0" : "=r"(low));
     CHECK(between <= before && before <= after && low - (unsigned int)after < 79800000u);
+}
+
+/* The PPE's vectors. */
+static void vectors(void)
+{
+    static float numbers[8] __attribute__((aligned(16))) = {1, 2, 3, 4, 5, 6, 7, 8};
+    vector float a = vec_ld(0, numbers), b = vec_ld(16, numbers), c = vec_madd(a, b, a);
+    vector unsigned char pattern = {4, 5, 6, 7, 20, 21, 22, 23, 0, 1, 2, 3, 16, 17, 18, 19};
+    vector signed int whole = vec_cts(b, 1);
+    CHECK(vec_extract(c, 3) == 36 && vec_all_eq(vec_sub(vec_add(a, b), b), a) && vec_any_gt(c, b));
+    c = vec_perm(a, b, pattern);
+    CHECK(c[0] == 2 && c[1] == 6 && c[2] == 1 && c[3] == 5);
+    c = vec_mergeh(a, b), a = vec_mergel(a, b);
+    CHECK(c[0] == 1 && c[1] == 5 && c[3] == 6 && a[0] == 3 && a[1] == 7);
+    c = vec_sld(c, b, 4);
+    CHECK(c[0] == 5 && c[2] == 6 && c[3] == 5 && whole[3] == 16 && vec_ctf(whole, 1)[3] == 8);
+    CHECK(vec_splat(b, 2)[0] == 7 && vec_min(b, c)[3] == 5 && vec_max(b, c)[2] == 7 && vec_abs(vec_sub(a, b))[0] == 2);
+    CHECK(vec_sel(b, c, vec_cmpgt(b, c))[3] == 5 && vec_splat_s32(-3)[2] == -3 && vec_sl(whole, vec_splat_u32(2))[0] == 40);
+    vec_st(c, 16, numbers);
+    CHECK(numbers[4] == 5 && numbers[7] == 5);
 }
 
 /* The registers by their addresses, without a call. */
@@ -227,7 +248,7 @@ int main(void)
         CHECK(shared.items[i] == (i < SPES * 1024 ? (float)i / 2 : (float)i));
     CHECK(!mutex_trylock((unsigned long)shared.mutex) == 0 && !mutex_trylock((unsigned long)shared.mutex));
     CHECK(atomic_dec_if_positive((unsigned long)shared.mutex) == 0 && atomic_dec_if_positive((unsigned long)shared.mutex) == -1);
-    mathematics(), instructions(), registers();
+    mathematics(), instructions(), vectors(), registers();
     return failed;
 }
 #endif
