@@ -8,6 +8,7 @@ use crate::hooks::HOST;
 use crate::image::Image;
 use crate::notify::Notify;
 use crate::problem::{self, Area};
+use crate::proxy::{self, Proxy};
 use crate::run::{Ended, Pause, Runner, Stop};
 use crate::signal::Signal;
 use crate::simulated::channels::SIMULATED;
@@ -54,6 +55,7 @@ pub struct Context {
     is_running: AtomicBool,
     runner: UnsafeCell<Runner>,
     ends: Mutex<VecDeque<Ended>>,
+    proxy: Proxy,
     proxy_tags: AtomicU32,
     /// Its task on the simulated Cell, if there is one under the library.
     simulated: Option<Seat>,
@@ -97,6 +99,7 @@ impl Context {
             is_running: AtomicBool::new(false),
             runner: UnsafeCell::new(Runner::new(own.as_ptr())),
             ends: Mutex::default(),
+            proxy: Proxy::default(),
             proxy_tags: AtomicU32::new(0),
             simulated,
         });
@@ -259,11 +262,19 @@ impl Context {
         match offset {
             problem::SIGNAL_1 => self.send_signal(0, value),
             problem::SIGNAL_2 => self.send_signal(1, value),
+            // A store to a full mailbox on a simulated Cell is lost.
+            problem::IN_MBOX if self.simulated.is_some() => _ = self.try_send(value),
             problem::IN_MBOX => {
                 self.in_mbox.overwrite(value);
                 self.raise(spu_event::IN_MBOX);
             }
-            _ => return false,
+            // A transfer is complete when its command returns, or is waited for by its tag.
+            problem::MULTISOURCE_SYNC => {}
+            proxy::COMMAND => {
+                let transfer = self.proxy.transfer(value);
+                self.proxy.note(transfer.is_some_and(|transfer| self.proxy(transfer).is_ok()));
+            }
+            _ => return self.proxy.write(offset, value),
         }
         true
     }
@@ -274,9 +285,18 @@ impl Context {
         match offset {
             problem::OUT_MBOX => Some(self.try_receive(&self.out_mbox).unwrap_or(0)),
             problem::MBOX_STATUS => {
-                let status = self.out_intr_mbox.waiting() << 16 | self.in_mbox.room() << 8 | self.out_mbox.waiting();
+                let (out, interrupting) = (self.messages(&self.out_mbox), self.messages(&self.out_intr_mbox));
+                let status = interrupting << 16 | self.room() << 8 | out;
                 u32::try_from(status).ok()
             }
+            proxy::COMMAND => Some(self.proxy.status()),
+            proxy::QUEUE => Some(proxy::EMPTY_QUEUE),
+            proxy::TAG_STATUS => self.await_proxies(self.proxy.query_mask(), TagCondition::All).ok(),
+            problem::STATUS => Some(u32::from(self.is_running())),
+            problem::MULTISOURCE_SYNC => Some(0),
+            // A signal register shows what waits there.
+            problem::SIGNAL_1 => Some(self.signal(0).value()),
+            problem::SIGNAL_2 => Some(self.signal(1).value()),
             _ => None,
         }
     }

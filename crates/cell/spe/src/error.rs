@@ -36,7 +36,7 @@ pub enum SpeError {
     /// The program, its heap and its stack need more than the store has.
     #[error(
         "the program needs {needed_bytes} bytes and the local store has {store_bytes}; \
-             set SEATMAP_SPE_LS_KIB or build a smaller program"
+             build it with --ls-size, set SEATMAP_SPE_LS_KIB, or make it smaller"
     )]
     TooLarge {
         /// Bytes for the program and the least stack.

@@ -12,6 +12,18 @@ const STALL: u32 = 1 << 31;
 /// The bits of an element that hold its size.
 const SIZE: u32 = 0x7fff;
 
+/// The size of an element, and whether it stalls the list, by its first word.
+///
+/// Programs that declare the word's fields themselves, in the Cell's order, have the size in the upper half here and
+/// the stall in the lowest bit. The bits that are then set are reserved otherwise.
+#[must_use]
+pub fn element(word: u32) -> (u32, bool) {
+    match (word & SIZE, word >> 16 & SIZE) {
+        (stalls @ 0..=1, bytes @ 1..) => (bytes, stalls == 1),
+        (bytes, _) => (bytes, word & STALL != 0),
+    }
+}
+
 /// A list that is not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct List {
@@ -99,11 +111,12 @@ impl List {
         let at = context.store().at(self.next, 8).ok_or(Rule::Local)?.cast::<u32>();
         // SAFETY: eight bytes of the store at a multiple of eight.
         let (head, low) = unsafe { (at.read_volatile(), at.add(1).read_volatile()) };
-        let transfer = self.transfer(head & SIZE, low);
+        let (bytes, stalls) = element(head);
+        let transfer = self.transfer(bytes, low);
         self.local = transfer.local.saturating_add(transfer.bytes).next_multiple_of(16);
         self.next += ELEMENT_BYTES;
         self.left -= 1;
-        Ok(Some(Head { transfer, stalls: head & STALL != 0 }))
+        Ok(Some(Head { transfer, stalls }))
     }
 
     /// A small transfer lies in its quadword of the store as it does in its quadword of memory.
@@ -134,6 +147,13 @@ mod tests {
         assert_eq!(List::new(WHOLE, 68), Err(Rule::Alignment));
         assert_eq!(List::new(Transfer { bytes: 12, ..WHOLE }, 64), Err(Rule::Size));
         assert_eq!(List::new(Transfer { bytes: 8 * 2049, ..WHOLE }, 64), Err(Rule::Size));
+    }
+
+    #[test]
+    fn elements_are_known_in_both_orders_of_their_fields() {
+        assert_eq!((element(4096), element(STALL | 16)), ((4096, false), (16, true)));
+        assert_eq!((element(4096 << 16), element(16 << 16 | 1)), ((4096, false), (16, true)));
+        assert_eq!((element(0), element(1), element(STALL)), ((0, false), (1, false), (0, true)));
     }
 
     #[test]

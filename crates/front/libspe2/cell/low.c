@@ -75,3 +75,21 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
         free(held), munmap(stack, STACK_BYTES / 8);
     return result;
 }
+
+/* The time base for 'mftb' in assembler: keeps every register that C code may have in use, and leaves the ticks on the
+ * caller's stack, from where the macro takes as many bits as its register has. */
+unsigned long seatmap_spe_timebase(void);
+__asm__(".globl __seatmap_mftb\n"
+        "__seatmap_mftb:\n"
+        "\tpush %rbp\n\tmov %rsp, %rbp\n"
+        "\tpush %rax\n\tpush %rcx\n\tpush %rdx\n\tpush %rsi\n\tpush %rdi\n"
+        "\tpush %r8\n\tpush %r9\n\tpush %r10\n\tpush %r11\n"
+        "\tsub $512, %rsp\n\tand $-64, %rsp\n"
+        "\tfxsave (%rsp)\n"
+        "\tcall seatmap_spe_timebase\n"
+        "\tmov %rax, 16(%rbp)\n"
+        "\tfxrstor (%rsp)\n"
+        "\tlea -72(%rbp), %rsp\n"
+        "\tpop %r11\n\tpop %r10\n\tpop %r9\n\tpop %r8\n"
+        "\tpop %rdi\n\tpop %rsi\n\tpop %rdx\n\tpop %rcx\n\tpop %rax\n"
+        "\tpop %rbp\n\tret\n");

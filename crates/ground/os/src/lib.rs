@@ -25,6 +25,7 @@
 //! | [`net`], [`tcp`] | the addresses of this computer; facts of the kernel about a TCP connection |
 //! | [`small`] | small files of the kernel, and the numbers in them |
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
+//! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`published`] | text that a living process shows to others |
@@ -62,6 +63,7 @@ pub mod pages;
 pub mod proc_folder;
 pub mod published;
 pub mod records;
+pub mod registers;
 pub mod root;
 pub mod sample;
 pub mod sched;

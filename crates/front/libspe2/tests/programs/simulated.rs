@@ -100,13 +100,3 @@ fn bad_choices_are_named() {
     }
     assert!(tool.execute(&program, &[("SEATMAP_SPE", "")]).status.success(), "an empty choice is none");
 }
-
-#[test]
-fn objects_are_destroyed_when_their_program_ends() {
-    let Some(tool) = Tool::new() else { return };
-    let (spu, ppu) = (tool.source("tests/programs/objects.cpp"), tool.source("tests/programs/objects.c"));
-    let program = tool.build(&spu, &ppu);
-    for machine in ["host", "cell-ps3"] {
-        assert_eq!(tool.succeed(&program, &[("SEATMAP_SPE", machine)]), "", "{machine}");
-    }
-}
