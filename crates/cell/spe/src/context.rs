@@ -284,6 +284,9 @@ impl Context {
     pub fn read_register(&self, offset: usize) -> Option<u32> {
         match offset {
             problem::OUT_MBOX => Some(self.try_receive(&self.out_mbox).unwrap_or(0)),
+            problem::MBOX_STATUS if self.simulated.is_some() => {
+                self.simulated.as_ref().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
+            }
             problem::MBOX_STATUS => {
                 let (out, interrupting) = (self.messages(&self.out_mbox), self.messages(&self.out_intr_mbox));
                 let status = interrupting << 16 | self.room() << 8 | out;

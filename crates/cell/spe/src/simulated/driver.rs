@@ -5,6 +5,7 @@ use crate::notify::Notify;
 use crate::run::{Pause, Stop};
 use crate::simulated::compute::{CHOICE, Compute};
 use crate::simulated::desk::{Ask, Desk, Request};
+use crate::simulated::finish::{self, Wishes};
 use crate::simulated::ppe::Seat;
 use crate::simulated::spin;
 use crate::simulated::watch::{self, Found, Running, Spinning};
@@ -58,11 +59,21 @@ impl std::fmt::Debug for Request {
 pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
     let compute = Compute::parse(std::env::var("SEATMAP_SPE_COMPUTE").ok().as_deref())?;
     let seats = seats(std::env::var("SEATMAP_SPE_SEATS").ok().as_deref(), model)?;
+    let wishes = Wishes::read()?;
+    let wants_trace = wishes.wants_trace();
     _ = CHOICE.set(compute);
     let driver = Arc::new(Driver { model: Arc::clone(model), inbox: Mutex::default(), bell: Notify::default() });
     let own = Arc::clone(&driver);
-    let work = move || Turns::new(own, &seats, compute).take();
+    let work = move || {
+        // A broken invariant has said what it is. Nothing of the program could go on.
+        let turns = || Turns::new(own, &seats, compute, wants_trace).take();
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(turns)).is_err() {
+            finish::give_up();
+            std::process::exit(1);
+        }
+    };
     let thread = std::thread::Builder::new().name("simulated-cell".into()).spawn(work);
+    finish::at_end(&driver, wishes);
     thread.map(|_| driver).map_err(|error| format!("no thread for the simulated Cell: {error}"))
 }
 
@@ -102,8 +113,11 @@ struct Turns {
 }
 
 impl Turns {
-    fn new(driver: Arc<Driver>, seats: &[u16], compute: Compute) -> Self {
-        let session = Session::new(&driver.model, seats);
+    fn new(driver: Arc<Driver>, seats: &[u16], compute: Compute, wants_trace: bool) -> Self {
+        let mut session = Session::new(&driver.model, seats);
+        if wants_trace {
+            session.begin_trace();
+        }
         let cycles_per_ns = driver.model.frequency_ghz * compute.factor();
         Turns {
             driver,
@@ -348,11 +362,12 @@ impl Turns {
     }
 
     /// Says who waits for what, and ends the process, none of whose threads could ever go on.
-    fn report_deadlock(&self) -> ! {
+    fn report_deadlock(&mut self) -> ! {
         let spins = |spinning: &Spinning| self.session.spins(spinning.task);
         let waiting: Vec<String> =
             self.session.waiting().into_iter().chain(self.spinning.iter().filter_map(spins)).collect();
         eprintln!("libspe2: deadlock after {:.0} ns: {}", self.session.now_ns(), waiting.join("; "));
+        finish::leave(&mut self.session);
         std::process::exit(1);
     }
 }

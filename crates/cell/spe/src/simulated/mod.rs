@@ -10,6 +10,7 @@
 //! | [`machine`] | which machine the environment asks for |
 //! | [`driver`] | the thread that owns the session: turns, and their ends |
 //! | [`compute`] | what is charged for the work between two calls |
+//! | [`finish`] | the trace and the summary at the end |
 //! | [`desk`] | where a thread of the PPE hands in its calls and waits |
 //! | [`channels`], [`commands`] | the channels of an SPU; its commands for the transfer unit |
 //! | [`watch`], [`spin`] | threads and SPU programs that wait for memory without a call |
@@ -21,6 +22,7 @@ pub mod commands;
 pub mod compute;
 pub mod desk;
 pub mod driver;
+pub mod finish;
 pub mod machine;
 pub mod ppe;
 pub mod spin;

@@ -89,6 +89,8 @@ pub enum Count {
     InboundRoom,
     /// Messages in a mailbox of the SPU.
     Waiting(Outbound),
+    /// The status register of all mailboxes: interrupting << 16 | free inbound << 8 | outbound.
+    Status,
 }
 
 /// A set of events of one context for which a thread waits.

@@ -90,6 +90,8 @@ pub struct Context {
     pub proxy_tags: u32,
     /// The command in each entry of the MFC.
     pub commands: [Option<Command>; ENTRIES],
+    /// Whether a trace shows the command in each entry, and by which number.
+    pub traced: [Option<u64>; ENTRIES],
     /// The first command that could not read or write an address.
     pub fault: Option<Command>,
     /// The first proxy command that could not.
@@ -135,6 +137,7 @@ impl Context {
             timer: 0,
             proxy_tags: 0,
             commands: [None; ENTRIES],
+            traced: [None; ENTRIES],
             fault: None,
             proxy_fault: None,
             wish,
@@ -182,14 +185,17 @@ impl Context {
 
     /// Reads a register at one of [`REGISTER_OFFSETS`]; reading the outbound mailbox takes its message.
     pub fn register(&mut self, offset: u32) -> u32 {
-        let waiting = |mailbox: &OutboundMailbox| u32::from(!mailbox.has_room());
         match offset {
             0x4004 => self.outbound.read().unwrap_or(0),
-            _ => {
-                let room = (INBOUND_ENTRIES - self.inbound.filled()) as u32;
-                waiting(&self.interrupting) << 16 | room << 8 | waiting(&self.outbound)
-            }
+            _ => self.mailbox_status(),
         }
+    }
+
+    /// The status of the mailboxes: interrupting << 16 | free inbound << 8 | outbound.
+    pub fn mailbox_status(&self) -> u32 {
+        let waiting = |mailbox: &OutboundMailbox| u32::from(!mailbox.has_room());
+        let room = (INBOUND_ENTRIES - self.inbound.filled()) as u32;
+        waiting(&self.interrupting) << 16 | room << 8 | waiting(&self.outbound)
     }
 
     /// The decrementer: it counts down with the time base, through zero.

@@ -7,10 +7,12 @@
 //! Effective addresses are pointers of the process, or addresses that stand for an SPE's registers. A transfer moves
 //! its bytes line by line, each when it arrives. The timings are those of the model that the session was made of.
 
+mod account;
 mod call;
 pub(crate) mod context;
 pub(crate) mod process;
 
+pub use account::{Account, Spent};
 pub use call::{Call, Command, CommandKind, Count, ListElement, Outbound, Reading, TagCondition, Wanted};
 pub use context::{ppe_event, spu_event};
 pub use process::{LocalStore, REGISTER_BYTES};
@@ -22,6 +24,7 @@ use crate::cell_be::counters::Counters;
 use crate::cell_be::model::CellModel;
 use crate::cell_be::world::World;
 use crate::engine::Machine;
+use crate::trace::{Group, Trace};
 use std::sync::Arc;
 
 /// The ring's elements from one SPE to the next, along which a chain of contexts lies: the kernel's order of the SPEs
@@ -120,6 +123,7 @@ impl Session {
     pub fn add_thread(&mut self, number: u32) -> u16 {
         let task = self.world.add_task(None);
         self.threads.push(Thread { task, number, key: 0 });
+        self.world.name_thread(task, number);
         task
     }
 
@@ -237,6 +241,37 @@ impl Session {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.world.count(&self.model)
+    }
+
+    /// What each SPE spent its time on until now.
+    #[must_use]
+    pub fn accounts(&self) -> &[Account] {
+        &self.world.programs().accounts
+    }
+
+    /// Begins to keep a trace.
+    pub fn begin_trace(&mut self) {
+        let mut trace = Trace::new(1000.0 * self.model.frequency_ghz);
+        let groups = [
+            (Group::Spes, "SPEs"),
+            (Group::Transfers, "transfers by SPE"),
+            (Group::Mailboxes, "messages that wait by SPE"),
+            (Group::Threads, "PPE threads"),
+        ];
+        for (group, name) in groups {
+            trace.name(group, None, name.to_owned());
+        }
+        for spe in 0..self.model.spes() as u32 {
+            for group in [Group::Spes, Group::Transfers, Group::Mailboxes] {
+                trace.name(group, Some(spe), format!("SPE {spe}"));
+            }
+        }
+        self.world.set_trace(Some(trace));
+    }
+
+    /// Takes the trace that was kept.
+    pub fn take_trace(&mut self) -> Option<Trace> {
+        self.world.take_trace()
     }
 
     /// The tasks that wait, each with what for: the report of a deadlock.

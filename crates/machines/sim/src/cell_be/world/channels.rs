@@ -68,7 +68,7 @@ impl World {
         let order = order_of(command.kind);
         let queued = mfc::Command { work, local: command.local, first, tag, order };
         let entry = self.spes[spe as usize].mfc.enqueue(queued, &[], &mut self.out);
-        self.context_of(task).commands[entry as usize] = Some(command);
+        self.note_command(task, spe, entry, command, command.bytes);
         Some(entry)
     }
 
@@ -113,7 +113,8 @@ impl World {
         let mfc = &mut self.spes[spe as usize].mfc;
         let entry = mfc.enqueue(queued, rest, &mut self.out);
         mfc.align_list(entry, is_open);
-        self.context_of(task).commands[entry as usize] = Some(command);
+        let bytes = found.iter().map(|element| element.size).sum();
+        self.note_command(task, spe, entry, command, bytes);
         self.end_call(task, self.timing.channel, u64::from(entry));
     }
 
@@ -124,7 +125,7 @@ impl World {
         }
         let mfc = &mut self.spes[spe as usize].mfc;
         let entry = mfc.enqueue_stalled(work, command.local, command.tag, &mut self.out);
-        self.context_of(task).commands[entry as usize] = Some(command);
+        self.note_command(task, spe, entry, command, 0);
         self.end_call(task, self.timing.channel, u64::from(entry));
         self.list_stalled(task, entry);
     }
@@ -167,6 +168,7 @@ impl World {
         }
         let goes_on = self.spes[spe as usize].mfc.extend(entry, &found, is_open && !found.is_empty(), &mut self.out);
         if !goes_on {
+            self.note_progress(task, spe, entry);
             self.tags_changed(task, spe);
         }
     }
@@ -193,6 +195,7 @@ impl World {
         if let Some((value, cycles)) = found {
             self.end_call(task, cycles, u64::from(value));
             if reading == Reading::Mailbox {
+                self.note_messages(task, None);
                 self.nudge_threads();
             }
         }
@@ -258,6 +261,7 @@ impl World {
         let mailbox = self.context_of(task).mailbox_mut(which);
         if mailbox.has_room() {
             mailbox.write(now, value);
+            self.note_messages(task, Some(which));
             self.end_call(task, self.timing.channel, 0);
             self.nudge_threads();
         }
@@ -277,6 +281,7 @@ impl World {
                 if register == Register::One { spu_event::SIGNAL_1 } else { spu_event::SIGNAL_2 }
             }
         };
+        self.note_messages(to, None);
         self.raise(to, event);
         self.nudge(to);
     }

@@ -14,6 +14,9 @@ impl World {
             return;
         }
         self.context_of(context).runner = Some(task);
+        if let Some(spe) = self.context_of(context).seat {
+            self.programs.accounts[spe as usize].runs += 1;
+        }
         let cycles = if is_fresh { self.timing.thread } else { self.timing.mailbox_call };
         self.out.send(self.out.now() + cycles, Event::Resume(context));
     }
