@@ -85,7 +85,7 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
         number::OUT_INTR_MBOX => context.put(context.out_intr_mbox(), value),
         number::EVENT_MASK => spu.event_mask = value,
         number::EVENT_ACK => context.acknowledge(value),
-        number::DECREMENTER_WRITE => (spu.decrementer, spu.has_decremented) = ((value, clock::ticks()), false),
+        number::DECREMENTER_WRITE => (spu.decrementer, spu.has_decremented) = ((value, clock::host_ticks()), false),
         number::MULTISOURCE_SYNC => context.raise(spu_event::MULTISOURCE_SYNC),
         number::SRR0_WRITE => spu.saved_return = value,
         number::COMMAND_FIRST..number::COMMAND => spu.command[(channel - number::COMMAND_FIRST) as usize] = value,

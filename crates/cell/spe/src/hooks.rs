@@ -52,7 +52,7 @@ unsafe extern "C" fn on_stop(spu: *mut SpuState, code: u32, at: u32) {
 }
 
 /// Not a code: the program halted.
-const HALT: u32 = u32::MAX;
+pub(crate) const HALT: u32 = u32::MAX;
 
 unsafe extern "C" fn on_read(spu: *mut SpuState, channel: u32) -> u32 {
     // SAFETY: called by the program with its own state.
@@ -75,7 +75,7 @@ unsafe extern "C" fn on_command(spu: *mut SpuState, local: u32, effective: u64, 
 }
 
 /// Commands of the transfer unit (Cell Broadband Engine Architecture), without their fence and barrier bits.
-mod opcode {
+pub(crate) mod opcode {
     pub const FENCE_AND_BARRIER: u32 = 0x3;
     pub const LIST: u32 = 0x4;
     pub const PUT: u32 = 0x20;
@@ -136,12 +136,12 @@ fn perform(
     Ok(())
 }
 
-fn is_list(command: u32) -> bool {
+pub(crate) fn is_list(command: u32) -> bool {
     matches!(command, opcode::PUT | opcode::PUT_RESULT | opcode::GET)
 }
 
 /// The name that programs know a command by, and its direction.
-fn name(command: u32) -> (&'static str, Direction) {
+pub(crate) fn name(command: u32) -> (&'static str, Direction) {
     match command {
         0x40 => ("mfc_get", Direction::Get),
         0x41 => ("mfc_getb", Direction::Get),

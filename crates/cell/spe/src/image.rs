@@ -3,13 +3,15 @@
 use crate::elf::{self, Bytes, Segment, Symbol};
 use crate::error::SpeError;
 use crate::hooks::LINK_WORDS;
-use crate::store::Store;
+use crate::store::{MOST_KIB, Store};
 use std::ffi::{CStr, CString};
 
 /// The least stack that a program gets.
 pub const LEAST_STACK_BYTES: usize = 16 << 10;
 /// The block of words through which a program and the core find each other, in the image.
 const LINK: &[u8] = b"__seatmap_spu";
+/// The symbol whose value is the size of the store that the program was built for, if that is not the Cell's.
+const STORE_BYTES: &[u8] = b"__seatmap_ls_bytes";
 /// Relocations of x86-64 (its psABI): an address with an addend, a symbol's address twice, the image's own address.
 const ADDRESS_64: u32 = 1;
 const GLOB_DAT: u32 = 6;
@@ -115,6 +117,14 @@ impl Image {
         Ok(Loaded { start: store.base() as usize + start, end })
     }
 
+    /// The store that the program was built for, in bytes, if that is not the Cell's.
+    #[must_use]
+    pub fn asked_bytes(&self) -> Option<usize> {
+        let end = Some(self.end()).filter(|end| *end <= MOST_KIB << 10)?;
+        let memory = self.memory(end);
+        self.dynamic(&memory).ok()?.find(&memory, STORE_BYTES)
+    }
+
     fn loads(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter().filter(|segment| segment.kind == elf::LOAD)
     }
@@ -173,6 +183,13 @@ impl Dynamic {
         elf::symbol(Bytes(memory), self.value(SYMBOLS)?, self.value(NAMES)?, number)
     }
 
+    /// The value of a symbol that the image defines.
+    fn find(&self, memory: &[u8], name: &[u8]) -> Option<usize> {
+        let count = Bytes(memory).word(self.value(HASH)?.checked_add(4)?)?;
+        let mut symbols = (0..count as usize).filter_map(|number| self.symbol(memory, number));
+        symbols.find(|symbol| symbol.name == name)?.address
+    }
+
     /// Opens the shared libraries that the program names, such as the mathematical one.
     fn open_libraries(&self, memory: &[u8]) -> Result<(), SpeError> {
         let names = self.value(NAMES).ok_or_else(|| broken("its table of names"))?;
@@ -218,10 +235,9 @@ impl Dynamic {
 
     /// Fills the program's link block: the core's two words, the store's size, the heap's start, the constructors.
     fn link(&self, memory: &mut [u8], base: u64, words: [u64; 4]) -> Result<(), SpeError> {
-        let count = self.value(HASH).and_then(|at| Bytes(memory).word(at.checked_add(4)?)).unwrap_or(0);
-        let mut symbols = (0..count as usize).filter_map(|number| self.symbol(memory, number));
-        let block = symbols.find(|symbol| symbol.name == LINK).and_then(|symbol| symbol.address);
-        let block = block.ok_or_else(|| SpeError::Image("it has no SPU runtime; seatmap-cellcc adds it".into()))?;
+        let block = self
+            .find(memory, LINK)
+            .ok_or_else(|| SpeError::Image("it has no SPU runtime; seatmap-cellcc adds it".into()))?;
         let constructors = self.value(INIT_ARRAY).map_or(0, |at| base.wrapping_add(at as u64));
         let count = self.value(INIT_ARRAY_SIZE).unwrap_or(0) as u64 / 8;
         let all: [u64; LINK_WORDS] = [words[0], words[1], base, words[2], words[3], constructors, count];

@@ -14,8 +14,9 @@
 //! | [`transfer`], [`list`], [`atomic`] | DMA and its rules; lists; reservations on cache lines |
 //! | [`spu`], [`channel`], [`hooks`] | an SPU's own state; its channels; the table that its program calls |
 //! | [`event`] | events of several contexts in one wait |
-//! | [`problem`] | addresses that stand for registers |
+//! | [`problem`], [`proxy`] | addresses that stand for registers; those for the PPE's transfers |
 //! | [`pool`], [`clock`] | pinned threads that run contexts; the time base |
+//! | [`simulated`] | the simulated Cell below the same calls |
 //! | [`error`] | failures, with libspe2's error numbers |
 #![deny(missing_docs)]
 
@@ -33,8 +34,10 @@ pub mod list;
 pub mod notify;
 pub mod pool;
 pub mod problem;
+pub mod proxy;
 pub mod run;
 pub mod signal;
+pub mod simulated;
 pub mod spu;
 pub mod store;
 pub mod transfer;
@@ -44,3 +47,5 @@ pub use error::SpeError;
 pub use event::EventHandler;
 pub use image::Image;
 pub use run::{Ended, Entry};
+pub use seatmap_sim::cell_be::session::TagCondition;
+pub use simulated::machine::processors;

@@ -1,9 +1,9 @@
 //! Problem state: addresses that stand for an SPE's registers.
 //!
-//! A transfer to one of them is a mailbox message or a signal. The addresses are reserved and hold no memory: code that
-//! stores to them without a library call faults.
+//! A transfer to one of them is a mailbox message or a signal, and so is a store of a word by the program itself.
 
 use crate::context::Context;
+use seatmap_os::registers;
 use seatmap_os::window::Reserved;
 use std::collections::BTreeMap;
 use std::io;
@@ -17,6 +17,10 @@ pub const OUT_MBOX: usize = 0x4004;
 pub const IN_MBOX: usize = 0x400c;
 /// The mailbox status (read): interrupt mailbox << 16 | free inbound << 8 | waiting outbound.
 pub const MBOX_STATUS: usize = 0x4014;
+/// The SPU's status (read): 1 while it runs.
+pub const STATUS: usize = 0x4024;
+/// Multisource synchronisation: a store starts it, a load gives 0 when it is complete.
+pub const MULTISOURCE_SYNC: usize = 0;
 /// Signal register 1 (written).
 pub const SIGNAL_1: usize = 0x1_400c;
 /// Signal register 2 (written).
@@ -36,6 +40,7 @@ impl Area {
     /// # Errors
     /// The kernel's error.
     pub fn new() -> io::Result<Self> {
+        registers::serve(access)?;
         Ok(Area { addresses: Reserved::new(BYTES)? })
     }
 
@@ -55,6 +60,16 @@ impl Area {
 impl Drop for Area {
     fn drop(&mut self) {
         AREAS.write().unwrap_or_else(PoisonError::into_inner).remove(&(self.start() as usize));
+    }
+}
+
+/// Loads a register's word, or stores one, at an address; `None` where no register is.
+#[must_use]
+pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
+    let (context, offset) = register(address as u64)?;
+    match store {
+        Some(value) => context.write_register(offset, value).then_some(0),
+        None => context.read_register(offset),
     }
 }
 

@@ -28,6 +28,12 @@ impl Signal {
         self.value.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
+    /// The value that waits; 0 if none does.
+    #[must_use]
+    pub fn value(&self) -> u32 {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(0)
+    }
+
     /// Takes the value.
     #[must_use]
     pub fn try_read(&self) -> Option<u32> {

@@ -4,7 +4,8 @@ use crate::atomic::Reservation;
 use crate::clock;
 use crate::context::Context;
 use crate::list::List;
-use crate::run::Stop;
+use crate::run::{Pause, Stop};
+use crate::simulated::spu::Simulated;
 use corosensei::Yielder;
 
 /// An SPU's channels that hold something, its unfinished lists and its way out of the program.
@@ -13,7 +14,7 @@ pub struct SpuState {
     /// The context that it belongs to. It outlives the state, which it owns.
     pub context: *const Context,
     /// How its program gives the thread back; null while it does not run.
-    pub yielder: *const Yielder<(), Stop>,
+    pub yielder: *const Yielder<(), Pause>,
     /// Tags that a tag-status update looks at.
     pub tag_mask: u32,
     /// Whether an update was asked for and not read: its status.
@@ -38,6 +39,8 @@ pub struct SpuState {
     pub saved_return: u32,
     /// The local-store address that a stopped run reports.
     pub stopped_at: u32,
+    /// Its side of the simulated Cell.
+    pub simulated: Simulated,
 }
 
 impl SpuState {
@@ -54,11 +57,12 @@ impl SpuState {
             lists: Vec::new(),
             stalled: 0,
             event_mask: 0,
-            decrementer: (0, clock::ticks()),
+            decrementer: (0, clock::host_ticks()),
             has_decremented: true,
             command: [0; 5],
             saved_return: 0,
             stopped_at: 0,
+            simulated: Simulated::default(),
         }
     }
 
@@ -73,7 +77,7 @@ impl SpuState {
     pub fn stop(&mut self, stop: Stop) {
         // SAFETY: set while the program runs on its coroutine, and only the program comes here.
         if let Some(yielder) = unsafe { self.yielder.as_ref() } {
-            yielder.suspend(stop);
+            yielder.suspend(Pause::Stop(stop));
         }
     }
 
@@ -87,7 +91,7 @@ impl SpuState {
     /// The decrementer's value: it counts down with the time base, through zero.
     #[must_use]
     pub fn decrementer(&self) -> u32 {
-        let elapsed = clock::ticks().wrapping_sub(self.decrementer.1);
+        let elapsed = clock::host_ticks().wrapping_sub(self.decrementer.1);
         // The counter wraps, as the hardware's does.
         self.decrementer.0.wrapping_sub(elapsed as u32)
     }
@@ -95,7 +99,7 @@ impl SpuState {
     /// Ticks until the decrementer becomes negative; none where it has.
     #[must_use]
     pub fn until_negative(&self) -> u64 {
-        let elapsed = clock::ticks().wrapping_sub(self.decrementer.1);
+        let elapsed = clock::host_ticks().wrapping_sub(self.decrementer.1);
         (u64::from(self.decrementer.0) + 1).saturating_sub(elapsed)
     }
 

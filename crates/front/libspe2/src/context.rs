@@ -60,6 +60,7 @@ fn create(flags: u32, seat: Option<usize>) -> Result<*mut ContextHandle, Errno> 
         signals_gather: [flags & flag::SIGNOTIFY1_OR != 0, flags & flag::SIGNOTIFY2_OR != 0],
         keeps_ends: flags & flag::EVENTS_ENABLE != 0,
         seat,
+        maps_registers: flags & flag::MAP_PS != 0,
     };
     Ok(Handle::give(OneContext { spe: Context::new(options)?, flags }))
 }
@@ -67,9 +68,14 @@ fn create(flags: u32, seat: Option<usize>) -> Result<*mut ContextHandle, Errno> 
 /// Destroys a context; `EAGAIN` while it runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_context_destroy(spe: *mut ContextHandle) -> c_int {
-    // SAFETY: C's promise.
-    let destroy = || unsafe { Handle::destroy(spe, libc::ESRCH, |one| one.spe.is_running().then_some(libc::EAGAIN)) };
-    number(|| destroy().map(|()| 0))
+    number(|| {
+        // SAFETY: C's promise.
+        let one = unsafe { context(spe) }?;
+        // SAFETY: C's promise.
+        unsafe { Handle::destroy(spe, libc::ESRCH, |one| one.spe.is_running().then_some(libc::EAGAIN)) }?;
+        one.spe.close();
+        Ok(0)
+    })
 }
 
 /// Where the local store lies in the effective address space.

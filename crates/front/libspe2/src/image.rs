@@ -4,7 +4,7 @@ use crate::call::{Errno, number, pointer};
 use crate::context::context;
 use crate::handle::ContextHandle;
 use crate::types::ProgramHandle;
-use seatmap_spe::Image;
+use seatmap_spe::{Image, store};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Mutex, PoisonError};
@@ -22,6 +22,7 @@ pub unsafe extern "C" fn spe_image_open(filename: *const c_char) -> *mut Program
         // SAFETY: not NULL, and a text by C's promise.
         let name = unsafe { CStr::from_ptr(filename) }.to_str().map_err(|_| Errno(libc::ENOENT))?;
         let image = Image::open(name)?;
+        store::at_least(image.asked_bytes().unwrap_or(0));
         let size = u32::try_from(size_of::<ProgramHandle>()).unwrap_or_default();
         // The vector's bytes stay where they are when the image moves into the map.
         let elf_image = image.file().as_ptr().cast();
@@ -31,6 +32,13 @@ pub unsafe extern "C" fn spe_image_open(filename: *const c_char) -> *mut Program
         opened.get_or_insert_default().insert(handle as usize, image);
         Ok(handle)
     })
+}
+
+/// Gives the local stores that are created from now on at least so many bytes. An embedded program that was built for a
+/// larger store calls it before `main`.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_store_at_least(bytes: usize) {
+    store::at_least(bytes);
 }
 
 /// Closes a program that was opened; contexts that loaded it go on.

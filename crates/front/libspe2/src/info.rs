@@ -1,16 +1,22 @@
 //! How many processors there are, and the clock of programs on the PPE.
 
 use crate::call::{Errno, number};
-use seatmap_spe::{clock, pool};
+use seatmap_spe::clock;
 use std::ffi::c_int;
 
-/// Counts processors: 1 nodes, 2 SPEs, 3 SPEs that can be used. A node of -1 means all; the only one is 0.
+/// Counts processors: 1 nodes, 2 SPEs, 3 SPEs that can be used. A node of -1 means all.
 #[unsafe(no_mangle)]
 pub extern "C" fn spe_cpu_info_get(info_requested: c_int, cpu_node: c_int) -> c_int {
-    number(|| match (info_requested, cpu_node) {
-        (1, -1 | 0) => Ok(1),
-        (2 | 3, -1 | 0) => c_int::try_from(pool::seats()).map_err(|_| Errno(libc::EINVAL)),
-        _ => Err(Errno(libc::EINVAL)),
+    number(|| {
+        let (nodes, spes) = seatmap_spe::processors()?;
+        let known = usize::try_from(cpu_node).map_or(cpu_node == -1, |node| node < nodes);
+        let count = match info_requested {
+            _ if !known => None,
+            1 => Some(if cpu_node == -1 { nodes } else { 1 }),
+            2 | 3 => Some(if cpu_node == -1 { spes } else { spes / nodes }),
+            _ => None,
+        };
+        count.and_then(|count| c_int::try_from(count).ok()).ok_or(Errno(libc::EINVAL))
     })
 }
 

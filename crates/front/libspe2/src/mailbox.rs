@@ -14,8 +14,14 @@ const ANY_BLOCKING: c_uint = 2;
 /// Do what can be done now.
 const ANY_NONBLOCKING: c_uint = 3;
 
-/// How many are done: `step` does the next one, if it can be done now.
-fn repeat(spe: &Context, count: usize, behavior: c_uint, mut step: impl FnMut(usize) -> bool) -> Result<i32, Errno> {
+/// How many are done: `step` does the next one at the mailbox, if it can be done now.
+fn repeat(
+    spe: &Context,
+    mailbox: &Fifo,
+    count: usize,
+    behavior: c_uint,
+    mut step: impl FnMut(usize) -> bool,
+) -> Result<i32, Errno> {
     let mut done = 0;
     while done < count {
         let must = match behavior {
@@ -24,7 +30,7 @@ fn repeat(spe: &Context, count: usize, behavior: c_uint, mut step: impl FnMut(us
             _ => false,
         };
         match must {
-            true => spe.notify().wait(|| step(done).then_some(())),
+            true => spe.repeat(mailbox, || step(done)),
             false if !step(done) => break,
             false => {}
         }
@@ -51,12 +57,12 @@ pub unsafe extern "C" fn spe_in_mbox_write(
         let spe = &unsafe { context(spe) }?.spe;
         let count = counted(data, count, behavior)?;
         // SAFETY: C's promise: `count` words.
-        repeat(spe, count, behavior, |at| spe.try_send(unsafe { data.add(at).read() }))
+        repeat(spe, spe.in_mbox(), count, behavior, |at| spe.try_send(unsafe { data.add(at).read() }))
     })
 }
 
 fn receive(spe: &Context, mailbox: &Fifo, data: *mut c_uint, count: usize, behavior: c_uint) -> Result<i32, Errno> {
-    repeat(spe, count, behavior, |at| {
+    repeat(spe, mailbox, count, behavior, |at| {
         let value = spe.try_receive(mailbox);
         // SAFETY: C's promise: `count` words.
         value.is_some_and(|value| unsafe {
@@ -102,21 +108,21 @@ unsafe fn amount(spe: *mut ContextHandle, count: impl FnOnce(&Context) -> usize)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
-    unsafe { amount(spe, |spe| spe.out_mbox().waiting()) }
+    unsafe { amount(spe, |spe| spe.messages(spe.out_mbox())) }
 }
 
 /// Messages to the SPU that fit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_in_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
-    unsafe { amount(spe, |spe| spe.in_mbox().room()) }
+    unsafe { amount(spe, Context::room) }
 }
 
 /// Messages in the interrupting mailbox that wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_intr_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
-    unsafe { amount(spe, |spe| spe.out_intr_mbox().waiting()) }
+    unsafe { amount(spe, |spe| spe.messages(spe.out_intr_mbox())) }
 }
 
 /// Writes a signal register: 1 or 2.
