@@ -106,7 +106,7 @@ mod tests {
         let handler = EventHandler::default();
         handler.register(&context, OUT_INTR_MBOX, 7);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
-        context.put(context.out_intr_mbox(), 1);
+        context.put(crate::mailbox::Mailbox::OutInterrupting, 1);
         let found = handler.wait(8, None);
         assert_eq!((found.len(), found[0].event, found[0].data), (1, OUT_INTR_MBOX, 7));
         handler.deregister(&context, ALL);

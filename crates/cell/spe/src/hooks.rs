@@ -171,7 +171,7 @@ fn advance(spu: &mut SpuState, mut list: List) -> Result<(), TransferFault> {
     if list.advance(spu.context())? == Progress::Stalled {
         spu.stalled |= 1 << list.tag;
         spu.lists.push(list);
-        spu.context().raise(spu_event::LIST_STALL);
+        spu.own_events |= spu_event::LIST_STALL;
     }
     Ok(())
 }

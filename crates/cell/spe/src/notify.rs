@@ -1,11 +1,18 @@
 //! Threads that wait for something to change, first by looking, then asleep.
 
+use crate::pool;
+use crate::style::Style;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Looks before a waiter sleeps: a few microseconds, several times the way of a line between two cores.
+/// Looks before a waiter sleeps: some ten microseconds, many times the way of a line between two cores.
 const LOOKS: u32 = 2000;
+/// Looks where more threads want to run than there are CPUs: the other side may need this one.
+const LOOKS_SHARED: u32 = 50;
+/// Empty polls in a row after which a thread lets others run.
+const POLLS: u32 = 64;
 
 /// A place to wait at. A thread that changes a thing which others wait for calls [`Notify::ring`] after
 /// the change.
@@ -65,6 +72,11 @@ impl Notify {
     pub fn ring(&self) {
         // The change comes before the look at the sleepers, as their announcement before their look.
         fence(Ordering::SeqCst);
+        self.ring_fenced();
+    }
+
+    /// As [`Notify::ring`], for a caller that has put a fence between the change and this.
+    pub fn ring_fenced(&self) {
         if self.sleepers.load(Ordering::Relaxed) > 0 {
             let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
             self.rings.fetch_add(1, Ordering::SeqCst);
@@ -74,12 +86,32 @@ impl Notify {
     }
 }
 
-/// With one CPU the other side cannot act while this one looks.
+/// How often to look: with one CPU the other side cannot act while this one looks, and Linux's waiters sleep at once.
 fn looks() -> u32 {
-    use std::sync::OnceLock;
-    static LOOKS_HERE: OnceLock<u32> = OnceLock::new();
-    *LOOKS_HERE
-        .get_or_init(|| if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) { LOOKS } else { 1 })
+    static CPUS: OnceLock<usize> = OnceLock::new();
+    let cpus = *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+    match (cpus, Style::current()) {
+        (1, _) | (_, Style::Linux) => 1,
+        // The programs, and the thread that they talk to.
+        _ if pool::running() + 1 > cpus => LOOKS_SHARED,
+        _ => LOOKS,
+    }
+}
+
+/// Passes a count on that a program asked for. One that asks again and again, and gets none, lets other threads run
+/// where CPUs are short: those may be the ones that it waits for.
+pub fn polled<T: Default + PartialEq>(count: T) -> T {
+    thread_local! {
+        static EMPTY: Cell<u32> = const { Cell::new(0) };
+    }
+    EMPTY.with(|empty| {
+        let misses = if count == T::default() { empty.get() + 1 } else { 0 };
+        empty.set(misses % POLLS);
+        if misses == POLLS && looks() < LOOKS {
+            std::thread::yield_now();
+        }
+    });
+    count
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use crate::context::Context;
 use crate::error::SpeError;
 use crate::notify::Notify;
 use crate::run::Stop;
+use crate::style::Style;
 use seatmap_os::affinity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 
 /// A thread's side of the hand-over.
@@ -43,6 +44,15 @@ fn cpus() -> Vec<u32> {
     if found.is_empty() { vec![0] } else { found }
 }
 
+/// Programs that run now.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// How many programs run now.
+#[must_use]
+pub fn running() -> usize {
+    RUNNING.load(Ordering::Relaxed)
+}
+
 /// How many pinned threads run at the same time without sharing a CPU.
 #[must_use]
 pub fn seats() -> usize {
@@ -54,8 +64,18 @@ pub fn seats() -> usize {
 /// # Errors
 /// [`SpeError::Thread`].
 pub fn resume(context: &Arc<Context>) -> Result<Stop, SpeError> {
+    RUNNING.fetch_add(1, Ordering::Relaxed);
     let pool = pool();
     let at = context.seat() % pool.cpus.len();
+    let stop = match Style::current() {
+        Style::Cell => by_seat(pool, at, context),
+        Style::Linux => by_thread(pool.cpus[at], context),
+    };
+    RUNNING.fetch_sub(1, Ordering::Relaxed);
+    stop
+}
+
+fn by_seat(pool: &Pool, at: usize, context: &Arc<Context>) -> Result<Stop, SpeError> {
     let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].pop();
     let seat = match idle {
         Some(seat) => seat,
@@ -64,6 +84,19 @@ pub fn resume(context: &Arc<Context>) -> Result<Stop, SpeError> {
     let stop = seat.call(context);
     pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].push(seat);
     Ok(stop)
+}
+
+/// Makes a thread for this run alone, and waits for its end.
+fn by_thread(cpu: u32, context: &Arc<Context>) -> Result<Stop, SpeError> {
+    let context = Arc::clone(context);
+    let work = move || {
+        affinity::pin(&[cpu])?;
+        // SAFETY: the caller waits for this thread, and `Context::hold` surrounds it.
+        Ok(catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() })).unwrap_or(Stop::Defect))
+    };
+    let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(work);
+    let ended = thread.and_then(|thread| thread.join().unwrap_or_else(|_| Ok(Stop::Defect)));
+    ended.map_err(|source| SpeError::Thread { cpu, source })
 }
 
 fn start(cpu: u32) -> Result<Arc<Seat>, SpeError> {

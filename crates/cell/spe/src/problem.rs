@@ -7,6 +7,7 @@ use seatmap_os::registers;
 use seatmap_os::window::Reserved;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 /// Addresses of one problem state area.
@@ -27,6 +28,9 @@ pub const SIGNAL_1: usize = 0x1_400c;
 pub const SIGNAL_2: usize = 0x1_c00c;
 
 static AREAS: RwLock<BTreeMap<usize, Weak<Context>>> = RwLock::new(BTreeMap::new());
+/// The addresses between which all areas lie that there were: most transfers go elsewhere, and need no lock.
+static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
+static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
 /// The addresses of one SPE's registers.
 #[derive(Debug)]
@@ -52,8 +56,11 @@ impl Area {
 
     /// Makes the registers of `context` known to transfers.
     pub fn announce(&self, context: &Arc<Context>) {
+        let start = self.start() as usize;
         let mut areas = AREAS.write().unwrap_or_else(PoisonError::into_inner);
-        areas.insert(self.start() as usize, Arc::downgrade(context));
+        areas.insert(start, Arc::downgrade(context));
+        LOWEST.fetch_min(start, Ordering::Release);
+        HIGHEST.fetch_max(start + BYTES, Ordering::Release);
     }
 }
 
@@ -77,6 +84,9 @@ pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
 #[must_use]
 pub fn register(address: u64) -> Option<(Arc<Context>, usize)> {
     let address = usize::try_from(address).ok()?;
+    if address < LOWEST.load(Ordering::Acquire) || address >= HIGHEST.load(Ordering::Acquire) {
+        return None;
+    }
     let areas = AREAS.read().unwrap_or_else(PoisonError::into_inner);
     let (start, context) = areas.range(..=address).next_back()?;
     let offset = address - start;

@@ -29,6 +29,8 @@ pub struct SpuState {
     pub stalled: u32,
     /// Events that the program wants to know of.
     pub event_mask: u32,
+    /// Events of the SPU's own making that were not acknowledged: nobody else waits for them.
+    pub own_events: u32,
     /// The value that the program gave the decrementer, and the tick when it did.
     pub decrementer: (u32, u64),
     /// Whether the decrementer's event was reported since it was set.
@@ -57,6 +59,7 @@ impl SpuState {
             lists: Vec::new(),
             stalled: 0,
             event_mask: 0,
+            own_events: 0,
             decrementer: (0, clock::host_ticks()),
             has_decremented: true,
             command: [0; 5],
