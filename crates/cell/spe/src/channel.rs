@@ -87,8 +87,7 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
         number::OUT_INTR_MBOX => context.put(Mailbox::OutInterrupting, value),
         number::EVENT_MASK => spu.event_mask = value,
         number::EVENT_ACK => {
-            spu.own_events &= !value;
-            context.acknowledge(value);
+            acknowledge(spu, context, value);
         }
         number::DECREMENTER_WRITE => (spu.decrementer, spu.has_decremented) = ((value, clock::host_ticks()), false),
         number::MULTISOURCE_SYNC => spu.own_events |= spu_event::MULTISOURCE_SYNC,
@@ -164,7 +163,31 @@ fn pending(spu: &mut SpuState, context: &Context) -> u32 {
     if spu.event_mask & spu_event::LOCK_LINE != 0 && spu.reservation.take_if(|line| line.is_lost()).is_some() {
         spu.own_events |= spu_event::LOCK_LINE;
     }
-    (context.events() | spu.own_events) & spu.event_mask
+    (context.events() | spu.own_events | mailbox_events(spu, context)) & spu.event_mask
+}
+
+/// Events of the mailboxes: something has happened since the program acknowledged them.
+fn mailbox_events(spu: &SpuState, context: &Context) -> u32 {
+    let (now, known) = (context.mailboxes().counts(), spu.acknowledged);
+    let bit = |happened: bool, event: u32| if happened { event } else { 0 };
+    bit(now.sent != known.sent, spu_event::IN_MBOX)
+        | bit(now.out != known.out, spu_event::OUT_MBOX)
+        | bit(now.out_interrupting != known.out_interrupting, spu_event::OUT_INTR_MBOX)
+}
+
+fn acknowledge(spu: &mut SpuState, context: &Context, events: u32) {
+    spu.own_events &= !events;
+    context.acknowledge(events);
+    let now = context.mailboxes().counts();
+    for (event, known, now) in [
+        (spu_event::IN_MBOX, &mut spu.acknowledged.sent, now.sent),
+        (spu_event::OUT_MBOX, &mut spu.acknowledged.out, now.out),
+        (spu_event::OUT_INTR_MBOX, &mut spu.acknowledged.out_interrupting, now.out_interrupting),
+    ] {
+        if events & event != 0 {
+            *known = now;
+        }
+    }
 }
 
 fn wait_for_event(spu: &mut SpuState, context: &Context) -> u32 {

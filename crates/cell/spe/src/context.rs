@@ -20,7 +20,7 @@ use crate::transfer::{Rule, Transfer, TransferFault};
 use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The choices that a context is created with.
@@ -222,7 +222,7 @@ impl Context {
         }
         let fits = self.mailboxes.send(value);
         if fits {
-            self.raise(spu_event::IN_MBOX);
+            self.changed();
         }
         fits
     }
@@ -234,7 +234,7 @@ impl Context {
             return seat.receive(which(mailbox));
         }
         let value = self.mailboxes.receive(mailbox)?;
-        self.raise(if mailbox == Mailbox::Out { spu_event::OUT_MBOX } else { spu_event::OUT_INTR_MBOX });
+        self.changed();
         Some(value)
     }
 
@@ -257,7 +257,7 @@ impl Context {
             problem::IN_MBOX if self.simulated.is_some() => _ = self.try_send(value),
             problem::IN_MBOX => {
                 self.mailboxes.overwrite(value);
-                self.raise(spu_event::IN_MBOX);
+                self.changed();
             }
             // A transfer is complete when its command returns, or is waited for by its tag.
             problem::MULTISOURCE_SYNC => {}
@@ -300,13 +300,8 @@ impl Context {
 
     /// Lets an event happen, after the change that it tells of.
     pub fn raise(&self, event: u32) {
-        // The change comes before the looks at the events and at the sleepers, as their announcements before theirs.
-        fence(Ordering::SeqCst);
-        // An event that waits to be acknowledged is not written again: both sides keep its cache line.
-        if self.events.load(Ordering::Relaxed) & event == 0 {
-            self.events.fetch_or(event, Ordering::AcqRel);
-        }
-        self.tell();
+        self.events.fetch_or(event, Ordering::AcqRel);
+        self.changed();
     }
 
     /// Forgets events.
@@ -315,13 +310,9 @@ impl Context {
     }
 
     /// Wakes everybody who waits for something of this context, after a change.
+    #[inline]
     pub fn changed(&self) {
-        fence(Ordering::SeqCst);
-        self.tell();
-    }
-
-    fn tell(&self) {
-        self.notify.ring_fenced();
+        self.notify.ring();
         if self.is_watched.load(Ordering::Acquire) {
             let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
             watchers.retain(|watcher| {

@@ -11,6 +11,7 @@
 //! | [`context`], [`run`] | an SPE; one run of it and how it ended |
 //! | [`store`], [`image`], [`elf`] | the local store; a program, checked and loaded; the file format |
 //! | [`mailbox`], [`signal`], [`notify`] | mailboxes; signal registers; threads that wait for any of them |
+//! | [`biased`] | a lock that costs its usual thread nothing |
 //! | [`style`] | the runtime's way of doing things, and Linux's |
 //! | [`transfer`], [`list`], [`atomic`] | DMA and its rules; lists; reservations on cache lines |
 //! | [`spu`], [`channel`], [`hooks`] | an SPU's own state; its channels; the table that its program calls |
@@ -22,6 +23,7 @@
 #![deny(missing_docs)]
 
 pub mod atomic;
+pub mod biased;
 pub mod channel;
 pub mod clock;
 pub mod context;

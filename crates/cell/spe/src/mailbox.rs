@@ -9,14 +9,16 @@
 //! | down | the PPE | the messages to the SPU; how many of each of its mailboxes were taken |
 //! | up | the SPU | the messages from it; how many of those to it were taken |
 //!
-//! Any number of threads may be the PPE: a lock in a line of their own keeps them apart. Nothing here waits; that is
-//! [`Notify`](crate::notify::Notify)'s. In [`Style::Linux`] the words travel through pipes, by a system call each.
+//! Any number of threads may be the PPE: a lock in a line of their own keeps them apart, which waits for none of the
+//! stores before it, so that the PPE's two stores for an answer and the next question leave together. Nothing here waits
+//! for a message; that is [`Notify`](crate::notify::Notify)'s. In [`Style::Linux`] the words travel through pipes, by a system call each.
 
+use crate::biased::Biased;
 use crate::style::Style;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Messages to the SPU that fit.
 pub const IN_CAPACITY: u32 = 4;
@@ -39,6 +41,17 @@ pub struct Taken {
     pub value: u32,
     /// Whether the mailbox was full: somebody may wait for room.
     pub was_full: bool,
+}
+
+/// How often something happened in the mailboxes that the SPU can wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages that were sent to it.
+    pub sent: u32,
+    /// Messages that were taken out of its plain mailbox.
+    pub out: u32,
+    /// Messages that were taken out of its interrupting one.
+    pub out_interrupting: u32,
 }
 
 /// A message with its number in the upper half: a reader knows by it that the message is there.
@@ -78,7 +91,7 @@ struct Up {
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Ppe {
-    is_held: AtomicBool,
+    lock: Biased,
     sent: AtomicU32,
 }
 
@@ -144,20 +157,10 @@ impl Mailboxes {
         self.pipes.as_ref().map(|pipes| &pipes[mailbox as usize])
     }
 
-    /// Does the work of one thread of the PPE at a time.
-    fn held<T>(&self, work: impl FnOnce() -> T) -> T {
-        while self.ppe.is_held.swap(true, Ordering::Acquire) {
-            std::hint::spin_loop();
-        }
-        let done = work();
-        self.ppe.is_held.store(false, Ordering::Release);
-        done
-    }
-
     /// The PPE's side: appends a message to the SPU; false where there is no room.
     #[must_use]
     pub fn send(&self, value: u32) -> bool {
-        self.held(|| {
+        self.ppe.lock.hold(|| {
             let sent = self.ppe.sent.load(Ordering::Relaxed);
             let fits = sent.wrapping_sub(self.up.taken.load(Ordering::Acquire)) < IN_CAPACITY;
             if fits {
@@ -178,7 +181,7 @@ impl Mailboxes {
     /// The PPE's side: appends a message; replaces the last one where there is no room, as a store to a full mailbox's
     /// register does.
     pub fn overwrite(&self, value: u32) {
-        self.held(|| {
+        self.ppe.lock.hold(|| {
             let sent = self.ppe.sent.load(Ordering::Relaxed);
             match sent.wrapping_sub(self.up.taken.load(Ordering::Acquire)) < IN_CAPACITY {
                 true => self.append(sent.wrapping_add(1), value),
@@ -193,7 +196,7 @@ impl Mailboxes {
         let which = outbound(mailbox);
         let next = || self.down.taken[which].load(Ordering::Relaxed).wrapping_add(1);
         self.up.slots[which].get(next())?;
-        self.held(|| {
+        self.ppe.lock.hold(|| {
             // Another thread may have been first.
             let number = next();
             let value = self.up.slots[which].get(number)?;
@@ -242,6 +245,22 @@ impl Mailboxes {
             self.up.slots[which].put(number, value);
         }
         fits
+    }
+
+    /// The SPU's side: how many messages to it were sent so far, as far as it can see, and how many of each of its own
+    /// were taken. Their changes are events.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let taken = self.up.taken.load(Ordering::Relaxed);
+        let sent = taken.wrapping_add(self.waiting(Mailbox::In));
+        let [out, out_interrupting] = [0, 1].map(|which| self.down.taken[which].load(Ordering::Acquire));
+        Counts { sent, out, out_interrupting }
+    }
+
+    /// The counts of mailboxes whose waiting messages were all sent just now.
+    #[must_use]
+    pub fn counts_before(&self) -> Counts {
+        Counts { sent: self.up.taken.load(Ordering::Relaxed), ..self.counts() }
     }
 
     /// Messages that wait in a mailbox.

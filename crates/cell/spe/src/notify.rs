@@ -2,9 +2,10 @@
 
 use crate::pool;
 use crate::style::Style;
+use seatmap_os::barrier;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Looks before a waiter sleeps: some ten microseconds, many times the way of a line between two cores.
@@ -45,6 +46,8 @@ impl Notify {
             std::hint::spin_loop();
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
+        // Every thread that changes something sees the number from now on, or its change is seen by the next look.
+        barrier::heavy();
         let found = self.sleep(deadline, &mut look);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         found
@@ -69,27 +72,27 @@ impl Notify {
     }
 
     /// Wakes all sleepers, so that they look again.
+    #[inline]
     pub fn ring(&self) {
         // The change comes before the look at the sleepers, as their announcement before their look.
-        fence(Ordering::SeqCst);
-        self.ring_fenced();
+        barrier::light();
+        if self.sleepers.load(Ordering::Relaxed) > 0 {
+            self.wake();
+        }
     }
 
-    /// As [`Notify::ring`], for a caller that has put a fence between the change and this.
-    pub fn ring_fenced(&self) {
-        if self.sleepers.load(Ordering::Relaxed) > 0 {
-            let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            self.rings.fetch_add(1, Ordering::SeqCst);
-            drop(held);
-            self.changed.notify_all();
-        }
+    #[cold]
+    fn wake(&self) {
+        let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.rings.fetch_add(1, Ordering::SeqCst);
+        drop(held);
+        self.changed.notify_all();
     }
 }
 
 /// How often to look: with one CPU the other side cannot act while this one looks, and Linux's waiters sleep at once.
 fn looks() -> u32 {
-    static CPUS: OnceLock<usize> = OnceLock::new();
-    let cpus = *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let cpus = pool::cpus_in_reach();
     match (cpus, Style::current()) {
         (1, _) | (_, Style::Linux) => 1,
         // The programs, and the thread that they talk to.

@@ -59,6 +59,18 @@ pub fn seats() -> usize {
     pool().cpus.len()
 }
 
+/// How many CPUs the programs and the thread that first asked may run on together.
+#[must_use]
+pub fn cpus_in_reach() -> usize {
+    static REACHED: OnceLock<usize> = OnceLock::new();
+    *REACHED.get_or_init(|| {
+        let mut all = [pool().cpus.clone(), affinity::current().unwrap_or_default()].concat();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    })
+}
+
 /// Runs a prepared context on its seat until its program stops.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ use crate::atomic::Reservation;
 use crate::clock;
 use crate::context::Context;
 use crate::list::List;
+use crate::mailbox::Counts;
 use crate::run::{Pause, Stop};
 use crate::simulated::spu::Simulated;
 use corosensei::Yielder;
@@ -31,6 +32,8 @@ pub struct SpuState {
     pub event_mask: u32,
     /// Events of the SPU's own making that were not acknowledged: nobody else waits for them.
     pub own_events: u32,
+    /// What had happened in the mailboxes when the program last acknowledged their events.
+    pub acknowledged: Counts,
     /// The value that the program gave the decrementer, and the tick when it did.
     pub decrementer: (u32, u64),
     /// Whether the decrementer's event was reported since it was set.
@@ -60,6 +63,7 @@ impl SpuState {
             stalled: 0,
             event_mask: 0,
             own_events: 0,
+            acknowledged: Counts::default(),
             decrementer: (0, clock::host_ticks()),
             has_decremented: true,
             command: [0; 5],

@@ -22,6 +22,7 @@
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
+//! | [`barrier`] | order between threads, at the cost of one side |
 //! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
@@ -34,6 +35,7 @@
 
 pub mod affinity;
 pub mod attribute;
+pub mod barrier;
 pub mod boot;
 pub mod bpf;
 mod bytes;
