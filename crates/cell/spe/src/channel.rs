@@ -2,7 +2,6 @@
 
 use crate::context::Context;
 use crate::mailbox::Mailbox;
-use crate::notify::polled;
 use crate::run::Stop;
 use crate::spu::SpuState;
 use crate::{clock, hooks};
@@ -110,11 +109,11 @@ pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
     // SAFETY: the context outlives its SPU's state.
     let context = unsafe { &*context };
     match channel {
-        number::IN_MBOX => polled(context.mailboxes().waiting(Mailbox::In)),
-        number::OUT_MBOX => polled(context.mailboxes().room(Mailbox::Out)),
-        number::OUT_INTR_MBOX => polled(context.mailboxes().room(Mailbox::OutInterrupting)),
-        number::SIGNAL_1 => polled(u32::from(context.signal(0).waits())),
-        number::SIGNAL_2 => polled(u32::from(context.signal(1).waits())),
+        number::IN_MBOX => spu.polls.polled(context.mailboxes().waiting(Mailbox::In)),
+        number::OUT_MBOX => spu.polls.polled(context.mailboxes().room(Mailbox::Out)),
+        number::OUT_INTR_MBOX => spu.polls.polled(context.mailboxes().room(Mailbox::OutInterrupting)),
+        number::SIGNAL_1 => spu.polls.polled(u32::from(context.signal(0).waits())),
+        number::SIGNAL_2 => spu.polls.polled(u32::from(context.signal(1).waits())),
         number::TAG_STATUS => u32::from(spu.tag_status.is_some()),
         number::ATOMIC_STATUS => u32::from(spu.atomic_status.is_some()),
         number::STALL_STATUS => u32::from(spu.stalled != 0),

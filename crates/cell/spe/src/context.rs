@@ -125,12 +125,14 @@ impl Context {
 
     /// Its side of the simulated Cell, if there is one under the library.
     #[must_use]
+    #[inline]
     pub fn simulated(&self) -> Option<&Seat> {
         self.simulated.as_ref()
     }
 
     /// Its local store.
     #[must_use]
+    #[inline]
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -143,6 +145,7 @@ impl Context {
 
     /// Its mailboxes.
     #[must_use]
+    #[inline]
     pub fn mailboxes(&self) -> &Mailboxes {
         &self.mailboxes
     }
@@ -161,6 +164,7 @@ impl Context {
 
     /// Messages of the SPU that wait in one of its mailboxes.
     #[must_use]
+    #[inline]
     pub fn messages(&self, mailbox: Mailbox) -> usize {
         match &self.simulated {
             Some(seat) => seat.count(Count::Waiting(which(mailbox))),
@@ -178,6 +182,7 @@ impl Context {
     }
 
     /// Waits until `step` succeeds: it sends to the inbound mailbox, or receives from `mailbox`.
+    #[inline]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) {
         let Some(seat) = &self.simulated else { return self.notify.wait(|| step().then_some(())) };
         let what = match mailbox {
@@ -193,6 +198,7 @@ impl Context {
 
     /// The SPU's side: reads its mailbox, waiting for a message.
     #[must_use]
+    #[inline]
     pub fn read_inbound(&self) -> u32 {
         let taken = self.mailboxes.take_from_kernel();
         let taken = taken.unwrap_or_else(|| self.notify.wait(|| self.mailboxes.take()));
@@ -209,6 +215,7 @@ impl Context {
     }
 
     /// The SPU's side: writes one of its mailboxes, waiting for room.
+    #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) {
         self.notify.wait(|| self.mailboxes.put(mailbox, value).then_some(()));
         self.changed();
@@ -216,6 +223,7 @@ impl Context {
 
     /// Writes a message to the SPU; false where there is no room.
     #[must_use]
+    #[inline]
     pub fn try_send(&self, value: u32) -> bool {
         if let Some(seat) = &self.simulated {
             return seat.send(value);
@@ -229,6 +237,7 @@ impl Context {
 
     /// Takes a message from the SPU out of one of its mailboxes.
     #[must_use]
+    #[inline]
     pub fn try_receive(&self, mailbox: Mailbox) -> Option<u32> {
         if let Some(seat) = &self.simulated {
             return seat.receive(which(mailbox));

@@ -8,7 +8,7 @@ use crate::channel::{self, spu_event};
 use crate::list::{List, Progress};
 use crate::run::Stop;
 use crate::spu::SpuState;
-use crate::transfer::{Direction, Rule, Transfer, TransferFault};
+use crate::transfer::{self, Direction, Rule, Transfer, TransferFault};
 
 /// Words of the block in an image that the loader fills: table, state, store's address and size, heap's start,
 /// constructors and their number.
@@ -95,8 +95,24 @@ pub(crate) mod opcode {
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
     // The upper half holds hints for caches and replacement, which nothing here has.
     let command = command & 0xff;
+    // Most commands are plain transfers that break no rule. The others, and those that do, take the long way.
+    if let Some(direction) = plain(command)
+        && transfer::quick(spu.context(), direction, local, effective, bytes, tag)
+    {
+        return;
+    }
     if let Err(fault) = perform(spu, local, effective, bytes, tag, command) {
         spu.fail(Stop::Transfer(fault));
+    }
+}
+
+/// The direction of a command that is one transfer.
+#[inline]
+fn plain(command: u32) -> Option<Direction> {
+    match command {
+        0x40..=0x42 => Some(Direction::Get),
+        0x20..=0x22 => Some(Direction::Put),
+        _ => None,
     }
 }
 

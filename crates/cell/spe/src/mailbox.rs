@@ -159,6 +159,7 @@ impl Mailboxes {
 
     /// The PPE's side: appends a message to the SPU; false where there is no room.
     #[must_use]
+    #[inline]
     pub fn send(&self, value: u32) -> bool {
         self.ppe.lock.hold(|| {
             let sent = self.ppe.sent.load(Ordering::Relaxed);
@@ -192,6 +193,7 @@ impl Mailboxes {
 
     /// The PPE's side: takes the message out of one of the SPU's mailboxes.
     #[must_use]
+    #[inline]
     pub fn receive(&self, mailbox: Mailbox) -> Option<u32> {
         let which = outbound(mailbox);
         let next = || self.down.taken[which].load(Ordering::Relaxed).wrapping_add(1);
@@ -208,6 +210,7 @@ impl Mailboxes {
 
     /// The SPU's side: takes the oldest message.
     #[must_use]
+    #[inline]
     pub fn take(&self) -> Option<Taken> {
         let number = self.up.taken.load(Ordering::Relaxed).wrapping_add(1);
         let value = self.down.slots[(number % IN_CAPACITY) as usize].get(number)?;
@@ -219,6 +222,7 @@ impl Mailboxes {
 
     /// The SPU's side, where words come through the kernel: waits there for the oldest message. `None` elsewhere.
     #[must_use]
+    #[inline]
     pub fn take_from_kernel(&self) -> Option<Taken> {
         self.pipe(Mailbox::In)?.get();
         loop {
@@ -232,6 +236,7 @@ impl Mailboxes {
 
     /// The SPU's side: writes one of its mailboxes; false where there is no room.
     #[must_use]
+    #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) -> bool {
         let which = outbound(mailbox);
         let sent = self.spu.sent[which].load(Ordering::Relaxed);
@@ -265,6 +270,7 @@ impl Mailboxes {
 
     /// Messages that wait in a mailbox.
     #[must_use]
+    #[inline]
     pub fn waiting(&self, mailbox: Mailbox) -> u32 {
         if mailbox == Mailbox::In {
             let taken = self.up.taken.load(Ordering::Acquire);

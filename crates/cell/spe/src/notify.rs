@@ -1,17 +1,11 @@
 //! Threads that wait for something to change, first by looking, then asleep.
 
 use crate::pool;
-use crate::style::Style;
 use seatmap_os::barrier;
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Looks before a waiter sleeps: some ten microseconds, many times the way of a line between two cores.
-const LOOKS: u32 = 2000;
-/// Looks where more threads want to run than there are CPUs: the other side may need this one.
-const LOOKS_SHARED: u32 = 50;
 /// Empty polls in a row after which a thread lets others run.
 const POLLS: u32 = 64;
 
@@ -39,11 +33,14 @@ impl Notify {
 
     /// Waits until `look` finds something or the deadline has passed; `None` then.
     pub fn wait_until<T>(&self, deadline: Option<Instant>, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-        for _ in 0..looks() {
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        for _ in 0..pool::looks() {
+            std::hint::spin_loop();
             if let Some(found) = look() {
                 return Some(found);
             }
-            std::hint::spin_loop();
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         // Every thread that changes something sees the number from now on, or its change is seen by the next look.
@@ -90,31 +87,23 @@ impl Notify {
     }
 }
 
-/// How often to look: with one CPU the other side cannot act while this one looks, and Linux's waiters sleep at once.
-fn looks() -> u32 {
-    let cpus = pool::cpus_in_reach();
-    match (cpus, Style::current()) {
-        (1, _) | (_, Style::Linux) => 1,
-        // The programs, and the thread that they talk to.
-        _ if pool::running() + 1 > cpus => LOOKS_SHARED,
-        _ => LOOKS,
-    }
-}
+/// A count of empty polls in a row. A program that asks again and again, and gets nothing, lets other threads run where
+/// CPUs are short: those may be the ones that it waits for.
+#[derive(Debug, Default)]
+pub struct Polls(AtomicU32);
 
-/// Passes a count on that a program asked for. One that asks again and again, and gets none, lets other threads run
-/// where CPUs are short: those may be the ones that it waits for.
-pub fn polled<T: Default + PartialEq>(count: T) -> T {
-    thread_local! {
-        static EMPTY: Cell<u32> = const { Cell::new(0) };
-    }
-    EMPTY.with(|empty| {
-        let misses = if count == T::default() { empty.get() + 1 } else { 0 };
-        empty.set(misses % POLLS);
-        if misses == POLLS && looks() < LOOKS {
+impl Polls {
+    /// Passes a count on that a program asked for.
+    #[inline]
+    pub fn polled<T: Default + PartialEq>(&self, count: T) -> T {
+        // Threads that poll the same thing may lose each other's counts.
+        let misses = if count == T::default() { self.0.load(Ordering::Relaxed).wrapping_add(1) } else { 0 };
+        self.0.store(misses, Ordering::Relaxed);
+        if misses % POLLS == POLLS - 1 && pool::is_crowded() {
             std::thread::yield_now();
         }
-    });
-    count
+        count
+    }
 }
 
 #[cfg(test)]
@@ -136,7 +125,7 @@ mod tests {
     #[test]
     fn a_look_may_ring() {
         let (notify, looks) = (Notify::default(), AtomicU32::new(0));
-        let enough = LOOKS + 2;
+        let enough = pool::LOOKS + 2;
         let look = || {
             notify.ring();
             (looks.fetch_add(1, Ordering::Relaxed) > enough).then_some(())

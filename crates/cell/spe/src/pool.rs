@@ -7,7 +7,7 @@ use crate::run::Stop;
 use crate::style::Style;
 use seatmap_os::affinity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 
 /// A thread's side of the hand-over.
@@ -44,13 +44,44 @@ fn cpus() -> Vec<u32> {
     if found.is_empty() { vec![0] } else { found }
 }
 
+/// Looks before a waiter sleeps: some ten microseconds, many times the way of a line between two cores.
+pub const LOOKS: u32 = 2000;
+/// Looks where more threads want to run than there are CPUs: the other side may need this one.
+const LOOKS_SHARED: u32 = 50;
+
 /// Programs that run now.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// How often a waiter looks now.
+static LOOKS_NOW: AtomicU32 = AtomicU32::new(1);
 
-/// How many programs run now.
+/// How often a waiter looks again before it sleeps.
+#[inline]
 #[must_use]
-pub fn running() -> usize {
-    RUNNING.load(Ordering::Relaxed)
+pub fn looks() -> u32 {
+    LOOKS_NOW.load(Ordering::Relaxed)
+}
+
+/// Whether more threads want to run than there are CPUs for them.
+#[inline]
+#[must_use]
+pub fn is_crowded() -> bool {
+    looks() < LOOKS
+}
+
+/// Counts a program that begins to run or has ended, and sets how long waiters look: with one CPU the other side cannot
+/// act while this one looks, and Linux's waiters sleep at once.
+fn count_running(change: impl FnOnce(&AtomicUsize) -> usize) {
+    let running = change(&RUNNING);
+    let cpus = cpus_in_reach();
+    let looks = match (cpus, Style::current()) {
+        (1, _) | (_, Style::Linux) => 1,
+        // The programs, and the thread that they talk to.
+        _ if running + 1 > cpus => LOOKS_SHARED,
+        _ => LOOKS,
+    };
+    if looks != LOOKS_NOW.load(Ordering::Relaxed) {
+        LOOKS_NOW.store(looks, Ordering::Relaxed);
+    }
 }
 
 /// How many pinned threads run at the same time without sharing a CPU.
@@ -76,14 +107,14 @@ pub fn cpus_in_reach() -> usize {
 /// # Errors
 /// [`SpeError::Thread`].
 pub fn resume(context: &Arc<Context>) -> Result<Stop, SpeError> {
-    RUNNING.fetch_add(1, Ordering::Relaxed);
+    count_running(|running| running.fetch_add(1, Ordering::Relaxed) + 1);
     let pool = pool();
     let at = context.seat() % pool.cpus.len();
     let stop = match Style::current() {
         Style::Cell => by_seat(pool, at, context),
         Style::Linux => by_thread(pool.cpus[at], context),
     };
-    RUNNING.fetch_sub(1, Ordering::Relaxed);
+    count_running(|running| running.fetch_sub(1, Ordering::Relaxed) - 1);
     stop
 }
 

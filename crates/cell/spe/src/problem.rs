@@ -80,13 +80,21 @@ pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
     }
 }
 
+/// Whether an address lies between the first and the last area that there were.
+#[inline]
+#[must_use]
+pub fn is_near(address: u64) -> bool {
+    address >= LOWEST.load(Ordering::Acquire) as u64 && address < HIGHEST.load(Ordering::Acquire) as u64
+}
+
 /// The SPE whose registers have this address, and the register's offset.
 #[must_use]
+#[inline]
 pub fn register(address: u64) -> Option<(Arc<Context>, usize)> {
-    let address = usize::try_from(address).ok()?;
-    if address < LOWEST.load(Ordering::Acquire) || address >= HIGHEST.load(Ordering::Acquire) {
+    if !is_near(address) {
         return None;
     }
+    let address = usize::try_from(address).ok()?;
     let areas = AREAS.read().unwrap_or_else(PoisonError::into_inner);
     let (start, context) = areas.range(..=address).next_back()?;
     let offset = address - start;

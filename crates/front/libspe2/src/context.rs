@@ -4,6 +4,7 @@ use crate::call::{Errno, number, pointer};
 use crate::gang::GangHandle;
 use crate::handle::{ContextHandle, Handle, Held, OneContext};
 use crate::types::flag;
+use seatmap_spe::notify::Polls;
 use seatmap_spe::{Context, ContextOptions};
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -61,7 +62,7 @@ fn create(flags: u32, seat: Option<usize>) -> Result<*mut ContextHandle, Errno> 
         seat,
         maps_registers: flags & flag::MAP_PS != 0,
     };
-    Ok(Handle::give(OneContext { spe: Context::new(options)?, flags }))
+    Ok(Handle::give(OneContext { spe: Context::new(options)?, flags, polls: Polls::default() }))
 }
 
 /// Destroys a context; `EAGAIN` while it runs.

@@ -2,6 +2,7 @@
 //! that it leads to are never given back.
 
 use crate::call::Errno;
+use seatmap_spe::notify::Polls;
 use seatmap_spe::{Context, EventHandler};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -33,6 +34,8 @@ pub struct OneContext {
     pub spe: Arc<Context>,
     /// The flags that it was created with.
     pub flags: u32,
+    /// The program's polls of empty mailboxes.
+    pub polls: Polls,
 }
 
 impl<T> Handle<T> {
@@ -96,9 +99,12 @@ impl<T> Handle<T> {
     }
 }
 
+/// A context with its address in C.
+type Last = Cell<Option<(*const ContextHandle, Arc<OneContext>)>>;
+
 thread_local! {
-    /// The context of this thread's last call, with its address in C.
-    static LAST: Cell<Option<(*const ContextHandle, Arc<OneContext>)>> = const { Cell::new(None) };
+    /// The context of this thread's last call.
+    static LAST: Last = const { Cell::new(None) };
 }
 
 /// A context during one call. The thread keeps the last one, so that calls about the same one share nothing with those
@@ -107,6 +113,8 @@ thread_local! {
 pub struct Held {
     handle: *const ContextHandle,
     one: ManuallyDrop<Arc<OneContext>>,
+    /// Where the thread keeps it; null while the thread ends. A call begins and ends on one thread.
+    place: *const Last,
 }
 
 impl Held {
@@ -118,17 +126,19 @@ impl Held {
     /// # Errors
     /// `ESRCH`.
     pub unsafe fn of(handle: *const ContextHandle) -> Result<Self, Errno> {
-        if let Ok(Some((last, one))) = LAST.try_with(Cell::take)
-            && last == handle
+        let (place, last) =
+            LAST.try_with(|last| (std::ptr::from_ref(last), last.take())).unwrap_or((std::ptr::null(), None));
+        if let Some((known, one)) = last
+            && known == handle
         {
             // SAFETY: this address was a handle's, and such memory is never given back.
             if unsafe { &*handle }.is_alive() {
-                return Ok(Held { handle, one: ManuallyDrop::new(one) });
+                return Ok(Held { handle, one: ManuallyDrop::new(one), place });
             }
         }
         // SAFETY: the caller's promise.
         let one = unsafe { Handle::known(handle, libc::ESRCH) }?;
-        Ok(Held { handle, one: ManuallyDrop::new(one) })
+        Ok(Held { handle, one: ManuallyDrop::new(one), place })
     }
 
     /// Forgets the context that this thread keeps.
@@ -149,6 +159,10 @@ impl Drop for Held {
     fn drop(&mut self) {
         // SAFETY: taken once, here.
         let one = unsafe { ManuallyDrop::take(&mut self.one) };
-        _ = LAST.try_with(|last| last.set(Some((self.handle, one))));
+        // SAFETY: the thread's own, which lives during its calls.
+        match unsafe { self.place.as_ref() } {
+            Some(place) => place.set(Some((self.handle, one))),
+            None => drop(one),
+        }
     }
 }

@@ -5,7 +5,6 @@ use crate::context::context;
 use crate::handle::ContextHandle;
 use seatmap_spe::Context;
 use seatmap_spe::mailbox::Mailbox;
-use seatmap_spe::notify::polled;
 use std::ffi::{c_int, c_uint};
 
 /// Do all before returning.
@@ -102,8 +101,11 @@ pub unsafe extern "C" fn spe_out_intr_mbox_read(
 
 unsafe fn amount(spe: *mut ContextHandle, count: impl FnOnce(&Context) -> usize) -> c_int {
     // SAFETY: C's promise.
-    let count = || Ok::<_, Errno>(count(&unsafe { context(spe) }?.spe));
-    number(|| c_int::try_from(polled(count()?)).map_err(|_| Errno(libc::EIO)))
+    let held = unsafe { context(spe) };
+    number(|| {
+        let one = held?;
+        c_int::try_from(one.polls.polled(count(&one.spe))).map_err(|_| Errno(libc::EIO))
+    })
 }
 
 /// Messages from the SPU that wait.

@@ -47,18 +47,21 @@ impl Window {
 
     /// Its address at a multiple of 4 GiB.
     #[must_use]
+    #[inline]
     pub fn high(&self) -> *mut u8 {
         self.high
     }
 
     /// Its address below 4 GiB; the high one where there was no room.
     #[must_use]
+    #[inline]
     pub fn low(&self) -> *mut u8 {
         self.low
     }
 
     /// How long it is.
     #[must_use]
+    #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
