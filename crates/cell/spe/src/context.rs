@@ -284,6 +284,9 @@ impl Context {
     pub fn read_register(&self, offset: usize) -> Option<u32> {
         match offset {
             problem::OUT_MBOX => Some(self.try_receive(Mailbox::Out).unwrap_or(0)),
+            problem::MBOX_STATUS if self.simulated.is_some() => {
+                self.simulated.as_ref().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
+            }
             problem::MBOX_STATUS => {
                 let (out, interrupting) = (self.messages(Mailbox::Out), self.messages(Mailbox::OutInterrupting));
                 let status = interrupting << 16 | self.room() << 8 | out;
@@ -478,7 +481,7 @@ impl Context {
     /// As for [`Context::resume`], and the session is the program's alone until it returns.
     pub unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> (Pause, u64) {
         // SAFETY: the caller's promise.
-        unsafe { (*self.runner.get()).resume_simulated(session, turn) }
+        unsafe { (*self.runner.get()).resume_simulated(&self.store, session, turn) }
     }
 
     /// Ends the context on its machine, when its transfers are complete; nobody uses it any more.

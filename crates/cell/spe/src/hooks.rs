@@ -30,10 +30,13 @@ pub struct Hooks {
     pub count: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
     /// A command for the transfer unit: local address, effective address, size, tag, command.
     pub command: unsafe extern "C" fn(*mut SpuState, u32, u64, u32, u32, u32),
+    /// Core cycles that the program's own code is said to take on a Cell.
+    pub work: unsafe extern "C" fn(*mut SpuState, u32),
 }
 
 /// The table of this computer.
-pub static HOST: Hooks = Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command };
+pub static HOST: Hooks =
+    Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command, work: on_work };
 
 /// The state behind the pointer that the loader wrote into the image.
 ///
@@ -73,6 +76,9 @@ unsafe extern "C" fn on_command(spu: *mut SpuState, local: u32, effective: u64, 
     // SAFETY: called by the program with its own state.
     self::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
 }
+
+/// The work has been done, in this computer's time.
+unsafe extern "C" fn on_work(_: *mut SpuState, _: u32) {}
 
 /// Commands of the transfer unit (Cell Broadband Engine Architecture), without their fence and barrier bits.
 pub(crate) mod opcode {

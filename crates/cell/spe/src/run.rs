@@ -5,7 +5,7 @@ use crate::error::SpeError;
 use crate::hooks::Hooks;
 use crate::image::{Image, Loaded};
 use crate::pool;
-use crate::simulated::compute;
+use crate::simulated::{compute, spin};
 use crate::spu::SpuState;
 use crate::store::Store;
 use crate::transfer::TransferFault;
@@ -172,12 +172,14 @@ impl Runner {
     ///
     /// # Safety
     /// The session is the program's alone until it returns.
-    pub unsafe fn resume_simulated(&mut self, session: *mut Session, turn: Turn) -> (Pause, u64) {
+    pub unsafe fn resume_simulated(&mut self, store: &Store, session: *mut Session, turn: Turn) -> (Pause, u64) {
         let since_ns = compute::spent_ns();
+        let spu = self.spu.get();
         // SAFETY: no program runs, so nobody else touches the state.
-        let simulated = unsafe { &mut (*self.spu.get()).simulated };
+        let simulated = unsafe { &mut (*spu).simulated };
         (simulated.session, simulated.turn) = (session, turn);
-        let pause = self.resume();
+        let end = self.loaded.map_or(0, |loaded| loaded.end);
+        let pause = spin::watched(store, end, spu, || self.resume());
         (pause, compute::spent_ns().saturating_sub(since_ns))
     }
 

@@ -8,7 +8,7 @@ mod program;
 use crate::pair;
 use crate::row::Row;
 use program::{Figures, THREADS};
-use seatmap_launch::{Beyond, Options, Program, Seating, Seats};
+use seatmap_launch::{Beyond, Executable, LaunchOptions, SeatAllocator, SeatList};
 use seatmap_os::CpuList;
 use seatmap_statistics::{median, quantile};
 use std::error::Error;
@@ -105,10 +105,10 @@ fn script() -> String {
 
 /// Plays the launcher of a shell script.
 fn shell(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
-    let program = Program::find(&["sh".into(), "-c".into(), script().into()])?;
+    let program = Executable::find(&["sh".into(), "-c".into(), script().into()])?;
     let list = CpuList(vec![cpus[0].parse()?, cpus[1].parse()?]);
-    let seating = Seating::new(Seats::of_cpus(&list, Beyond::Cycle), Vec::new(), 0);
-    let (ending, _) = seatmap_launch::run(&program, seating, Options::default())?;
+    let seating = SeatAllocator::new(SeatList::of_cpus(&list, Beyond::Cycle), Vec::new(), 0);
+    let (ending, _) = seatmap_launch::run(&program, seating, LaunchOptions::default())?;
     ending.leave_alike()
 }
 
@@ -123,13 +123,13 @@ fn figures(form: Option<&str>, cpus: [u32; 2]) -> Result<Figures, Box<dyn Error>
 fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let (_, beyond) = FORMS.into_iter().find(|(name, _)| *name == form).ok_or("no such form")?;
     let own = std::env::current_exe()?.into_os_string();
-    let program = Program::find(&[own, PROGRAM.into(), cpus[0].into(), cpus[1].into()])?;
+    let program = Executable::find(&[own, PROGRAM.into(), cpus[0].into(), cpus[1].into()])?;
     // The main thread and those that live for a moment, and then the last seat of the plan for the last thread.
     let mut list = vec![cpus[0].parse()?; 1 + THREADS];
     list.push(cpus[1].parse()?);
     let list = CpuList(list);
-    let seating = Seating::new(Seats::of_cpus(&list, beyond), Vec::new(), 0).strict(true);
-    let (ending, report) = seatmap_launch::run(&program, seating, Options::default())?;
+    let seating = SeatAllocator::new(SeatList::of_cpus(&list, beyond), Vec::new(), 0).strict(true);
+    let (ending, report) = seatmap_launch::run(&program, seating, LaunchOptions::default())?;
     match report.troubles().first() {
         Some(trouble) => Err(trouble.clone().into()),
         None => ending.leave_alike(),

@@ -16,7 +16,7 @@
 int seatmap_spe_is_simulated(void);
 void *seatmap_spe_thread_open(void);
 void seatmap_spe_thread_close(void *desk);
-void seatmap_spe_thread_born(uint64_t thread);
+void seatmap_spe_thread_born(void *desk, uint64_t thread);
 void seatmap_spe_thread_begin(void *desk);
 void seatmap_spe_thread_end(uint64_t thread);
 int seatmap_spe_thread_lives(uint64_t thread);
@@ -116,7 +116,7 @@ int __seatmap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes
     void *desk = held->desk;
     int result = __real_pthread_create(thread, attributes, begin, held);
     if (result == 0)
-        seatmap_spe_thread_born((uint64_t)*thread);
+        seatmap_spe_thread_born(desk, (uint64_t)*thread);
     else
         seatmap_spe_thread_close(desk), free(held);
     return result;

@@ -34,10 +34,13 @@ pub unsafe extern "C" fn seatmap_spe_thread_close(pointer: *mut c_void) {
     }
 }
 
-/// A thread was created.
+/// The thread for this desk was created.
 #[unsafe(no_mangle)]
-pub extern "C" fn seatmap_spe_thread_born(thread: u64) {
-    thread::born(thread);
+pub unsafe extern "C" fn seatmap_spe_thread_born(pointer: *mut c_void, thread: u64) {
+    // SAFETY: C's promise: the desk of a thread that has not had its turn, and so has not given it back.
+    if let Some(desk) = unsafe { pointer.cast::<Desk>().as_ref() } {
+        thread::born(desk, thread);
+    }
 }
 
 /// The calling thread begins, at its desk.

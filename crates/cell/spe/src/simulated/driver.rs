@@ -5,16 +5,16 @@ use crate::notify::Notify;
 use crate::run::{Pause, Stop};
 use crate::simulated::compute::{CHOICE, Compute};
 use crate::simulated::desk::{Ask, Desk, Request};
+use crate::simulated::finish::{self, Wishes};
 use crate::simulated::ppe::Seat;
+use crate::simulated::spin;
+use crate::simulated::watch::{self, Found, Running, Spinning};
 use seatmap_sim::CellModel;
-use seatmap_sim::cell_be::session::{Call, Session, Turn};
+use seatmap_sim::cell_be::session::{Call, Next, Session, Turn};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// How long a standstill lasts before it is looked into: threads that have just begun or ended have time to say so.
-const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The way to the driver.
 #[derive(Debug)]
@@ -59,11 +59,21 @@ impl std::fmt::Debug for Request {
 pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
     let compute = Compute::parse(std::env::var("SEATMAP_SPE_COMPUTE").ok().as_deref())?;
     let seats = seats(std::env::var("SEATMAP_SPE_SEATS").ok().as_deref(), model)?;
+    let wishes = Wishes::read()?;
+    let wants_trace = wishes.wants_trace();
     _ = CHOICE.set(compute);
     let driver = Arc::new(Driver { model: Arc::clone(model), inbox: Mutex::default(), bell: Notify::default() });
     let own = Arc::clone(&driver);
-    let work = move || Turns::new(own, &seats, compute).take();
+    let work = move || {
+        // A broken invariant has said what it is. Nothing of the program could go on.
+        let turns = || Turns::new(own, &seats, compute, wants_trace).take();
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(turns)).is_err() {
+            finish::give_up();
+            std::process::exit(1);
+        }
+    };
     let thread = std::thread::Builder::new().name("simulated-cell".into()).spawn(work);
+    finish::at_end(&driver, wishes);
     thread.map(|_| driver).map_err(|error| format!("no thread for the simulated Cell: {error}"))
 }
 
@@ -92,38 +102,124 @@ struct Turns {
     cycles_per_ns: f64,
     tasks: Vec<Task>,
     threads: u32,
-    /// Threads that run on this computer, between two calls.
-    running: Vec<u16>,
+    /// Threads that run on this computer, between two calls: virtual time stands still.
+    running: Vec<Running>,
+    /// Threads that spin until memory changes, beside which time goes on.
+    spinning: Vec<Spinning>,
+    /// Calls of threads that were taken for spinning, until their turn to look comes.
+    held: Vec<Request>,
+    /// When a standstill with threads that spin began.
+    still_since: Option<Instant>,
 }
 
 impl Turns {
-    fn new(driver: Arc<Driver>, seats: &[u16], compute: Compute) -> Self {
-        let session = Session::new(&driver.model, seats);
+    fn new(driver: Arc<Driver>, seats: &[u16], compute: Compute, wants_trace: bool) -> Self {
+        let mut session = Session::new(&driver.model, seats);
+        if wants_trace {
+            session.begin_trace();
+        }
         let cycles_per_ns = driver.model.frequency_ghz * compute.factor();
-        Turns { driver, session, cycles_per_ns, tasks: Vec::new(), threads: 0, running: Vec::new() }
+        Turns {
+            driver,
+            session,
+            cycles_per_ns,
+            tasks: Vec::new(),
+            threads: 0,
+            running: Vec::new(),
+            spinning: Vec::new(),
+            held: Vec::new(),
+            still_since: None,
+        }
     }
 
     /// Takes turns as long as the process lives.
     fn take(&mut self) {
+        // Without it, an SPU program that spins is not found out.
+        let _ticks = spin::begin();
         loop {
-            while let Some(request) = self.driver.take() {
-                self.serve(request);
-            }
-            if !self.running.is_empty() {
-                self.await_request();
-                continue;
-            }
-            match self.session.advance() {
-                Some(turn) => self.turn(turn),
-                None => self.stand_still(),
+            self.receive();
+            match (self.running.is_empty(), self.spinning.is_empty()) {
+                (false, _) => self.await_call(),
+                (true, true) => match self.session.advance() {
+                    Some(turn) => self.turn(turn),
+                    None => self.stand_still(),
+                },
+                (true, false) => self.advance_beside_spinning(),
             }
         }
     }
 
-    fn await_request(&mut self) {
-        let driver = Arc::clone(&self.driver);
-        let request = driver.bell.wait(|| driver.take());
-        self.serve(request);
+    /// Serves the requests that have come; those of threads that are taken for spinning wait for their look.
+    fn receive(&mut self) {
+        while let Some(request) = self.driver.take() {
+            let task = task_of(&request.desk);
+            match self.spinning.iter().any(|spinning| spinning.task == task) {
+                true => self.held.push(request),
+                false => self.serve(request),
+            }
+        }
+    }
+
+    /// Waits for a call of a thread that runs. If none comes, looks at what they do.
+    fn await_call(&mut self) {
+        if let Some(request) = self.driver.take_within(watch::PATIENCE) {
+            return self.serve(request);
+        }
+        for mut running in std::mem::take(&mut self.running) {
+            match running.look() {
+                Found::Running => self.running.push(running),
+                Found::Away => {}
+                Found::Gone => self.leave(running.task),
+                Found::Spinning(spinning) => self.spinning.push(spinning),
+            }
+        }
+        self.session.memory_changed();
+    }
+
+    /// Lets time pass until something is stored, and then those look who spin.
+    fn advance_beside_spinning(&mut self) {
+        match self.session.advance_to_store() {
+            Some(Next::Turn(turn)) => self.turn(turn),
+            Some(Next::Store) => {}
+            None if self.spinning.iter().any(Spinning::has_unseen) => return self.look_at_memory(|_| true),
+            None => return self.stand_still(),
+        }
+        self.still_since = None;
+        // A program of an SPU may have stored to its local store in its turn.
+        self.look_at_memory(Spinning::stored);
+    }
+
+    /// Lets those threads look at memory that spin and that `is_due` names. A thread that no longer spins runs again.
+    fn look_at_memory(&mut self, is_due: impl Fn(&mut Spinning) -> bool) {
+        for mut spinning in std::mem::take(&mut self.spinning) {
+            let task = spinning.task;
+            if !is_due(&mut spinning) || spinning.looks(|| self.has_called(task)) {
+                self.spinning.push(spinning);
+                continue;
+            }
+            self.session.memory_changed();
+            match self.held.iter().position(|request| task_of(&request.desk) == task) {
+                Some(at) => {
+                    let request = self.held.remove(at);
+                    self.serve(request);
+                }
+                None => self.run_again(task),
+            }
+        }
+    }
+
+    /// Whether a thread that was taken for spinning has made a call.
+    fn has_called(&mut self, task: u16) -> bool {
+        while let Some(request) = self.driver.take() {
+            self.held.push(request);
+        }
+        self.held.iter().any(|request| task_of(&request.desk) == task)
+    }
+
+    fn run_again(&mut self, task: u16) {
+        if let Some(Task::Thread(desk)) = self.tasks.get(usize::from(task)) {
+            self.running.push(Running::new(task, Arc::clone(desk)));
+        }
     }
 
     fn turn(&mut self, turn: Turn) {
@@ -142,8 +238,8 @@ impl Turns {
     }
 
     /// Lets a thread go on with an answer.
-    fn let_go(&mut self, desk: &Desk, answer: u64) {
-        self.running.push(task_of(desk));
+    fn let_go(&mut self, desk: &Arc<Desk>, answer: u64) {
+        self.running.push(Running::new(task_of(desk), Arc::clone(desk)));
         desk.answer(answer);
     }
 
@@ -196,7 +292,7 @@ impl Turns {
     }
 
     fn call(&mut self, task: u16, call: Call, work: u64) {
-        self.running.retain(|other| *other != task);
+        self.running.retain(|other| other.task != task);
         if let Call::Destroy(context) = call {
             self.put(context, Task::Free);
         }
@@ -220,31 +316,59 @@ impl Turns {
     }
 
     fn leave(&mut self, task: u16) {
-        self.running.retain(|other| *other != task);
+        self.running.retain(|other| other.task != task);
+        self.spinning.retain(|other| other.task != task);
         self.session.remove_thread(task);
         self.put(task, Task::Free);
     }
 
-    /// Nothing is under way, and no known thread runs: either another thread of the process can still make a call, or
-    /// all wait for ever.
+    /// Nothing is under way, and no known thread runs: either a thread of the process can still make a call, or all wait
+    /// for ever.
     fn stand_still(&mut self) {
-        if let Some(request) = self.driver.take_within(PATIENCE) {
+        if let Some(at) = (!self.held.is_empty()).then_some(0) {
+            let request = self.held.remove(at);
+            let task = task_of(&request.desk);
+            self.spinning.retain(|other| other.task != task);
             return self.serve(request);
         }
-        if self.has_strangers() {
-            return self.await_request();
+        if self.session.look_at_arrivals() {
+            return;
         }
-        let waiting = self.session.waiting();
-        eprintln!("libspe2: deadlock after {:.0} ns: {}", self.session.now_ns(), waiting.join("; "));
-        std::process::exit(1);
+        if let Some(request) = self.driver.take_within(watch::PATIENCE) {
+            let task = task_of(&request.desk);
+            self.spinning.retain(|other| other.task != task);
+            return self.serve(request);
+        }
+        let since = *self.still_since.get_or_insert_with(Instant::now);
+        if self.has_strangers() || !(self.spinning.is_empty() || watch::is_over(since)) {
+            return;
+        }
+        self.report_deadlock();
     }
 
-    /// Whether the process has threads that are not known: they may do something that others wait for.
+    /// Whether the process has threads that are not known, or that are neither in a call nor spin: they may do something
+    /// that others wait for.
     fn has_strangers(&self) -> bool {
-        let known = self.tasks.iter().filter(|task| matches!(task, Task::Thread(_))).count();
+        let waits = |at: usize| self.session.is_waiting(at as u16) || self.is_spinning(at as u16);
+        let threads = self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));
+        let known = threads.filter(|(at, _)| waits(*at)).count();
         let all = seatmap_os::task::threads(std::process::id() as seatmap_os::Tid).len();
         // The driver is one of them.
         all > known + 1
+    }
+
+    fn is_spinning(&self, task: u16) -> bool {
+        self.spinning.iter().any(|spinning| spinning.task == task)
+    }
+
+    /// Says who waits for what, and ends the process, none of whose threads could ever go on.
+    fn report_deadlock(&mut self) -> ! {
+        let spins = |spinning: &Spinning| self.session.spins(spinning.task);
+        let waiting: Vec<String> =
+            self.session.waiting().into_iter().chain(self.spinning.iter().filter_map(spins)).collect();
+        eprintln!("libspe2: deadlock after {:.0} ns: {}", self.session.now_ns(), waiting.join("; "));
+        finish::leave(&mut self.session);
+        std::process::exit(1);
     }
 }
 

@@ -7,11 +7,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`machine`] | which machine the environment asks for |
+//! | [`machine`], [`layout`] | which machine the environment asks for; where contexts and memory lie on it |
 //! | [`driver`] | the thread that owns the session: turns, and their ends |
 //! | [`compute`] | what is charged for the work between two calls |
+//! | [`finish`] | the trace and the summary at the end |
 //! | [`desk`] | where a thread of the PPE hands in its calls and waits |
 //! | [`channels`], [`commands`] | the channels of an SPU; its commands for the transfer unit |
+//! | [`watch`], [`spin`] | threads and SPU programs that wait for memory without a call |
 //! | [`spu`] | what an SPU's state has for this machine |
 //! | [`ppe`], [`thread`] | what threads do with a context; their waits for each other |
 
@@ -20,9 +22,13 @@ pub mod commands;
 pub mod compute;
 pub mod desk;
 pub mod driver;
+pub mod finish;
+pub mod layout;
 pub mod machine;
 pub mod ppe;
+pub mod spin;
 pub mod spu;
 pub mod thread;
+pub mod watch;
 
 pub use machine::{Machine, machine};

@@ -3,8 +3,9 @@
 use crate::simulated::desk::{self, Desk};
 use crate::simulated::driver::Driver;
 use crate::simulated::machine::simulated;
-use seatmap_sim::cell_be::session::Call;
+use seatmap_sim::cell_be::session::{Call, Session};
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Threads that have not ended, by the number that their creator knows them by.
@@ -31,8 +32,14 @@ pub fn close(desk: Arc<Desk>) {
     with(|driver| desk::close(driver, desk));
 }
 
-/// A thread was created. It cannot have begun: its creator runs.
-pub fn born(thread: u64) {
+/// The thread for this desk was created. It cannot have begun: its creator runs.
+pub fn born(desk: &Desk, thread: u64) {
+    let task = desk.task.load(Ordering::Acquire) as u16;
+    let name = move |session: &mut Session| {
+        session.set_key(task, thread);
+        0
+    };
+    with(|driver| desk::now(driver, name));
     LIVING.lock().unwrap_or_else(PoisonError::into_inner).insert(thread);
 }
 

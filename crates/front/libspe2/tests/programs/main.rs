@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod agreement;
 mod examples;
 mod intrinsics;
 mod public;
 mod sdk;
+mod simulated;
 mod tool;
 
 use tool::Tool;

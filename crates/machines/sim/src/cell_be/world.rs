@@ -6,8 +6,10 @@ mod lines;
 mod ppe;
 mod programs;
 mod seats;
+mod spinning;
 mod spu;
 mod threads;
+mod tracing;
 
 use crate::cell_be::CellModel;
 use crate::cell_be::counters::Counters;
@@ -191,7 +193,11 @@ impl World {
     /// Notes in the trace that a task's call has ended, and that it continues.
     fn note_resumed(&mut self, task: u16) {
         let now = self.out.now();
-        if let (Some(trace), Some((name, began))) = (&mut self.trace, self.tasks[task as usize].called.take()) {
+        let called = self.tasks[task as usize].called.take();
+        if self.programs.is_active() {
+            return self.note_call_ended(task, called);
+        }
+        if let (Some(trace), Some((name, began))) = (&mut self.trace, called) {
             trace.call(task, name, began, now);
         }
     }

@@ -95,6 +95,11 @@ impl Mfc {
         self.entries[entry as usize].tag >= PROXY_TAGS
     }
 
+    /// Whether a command is in an entry.
+    pub fn holds(&self, entry: u8) -> bool {
+        self.age.contains(&entry)
+    }
+
     /// Whether no command is in the queue.
     pub fn is_idle(&self) -> bool {
         self.age.is_empty()

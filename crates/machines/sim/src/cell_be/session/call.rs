@@ -89,6 +89,8 @@ pub enum Count {
     InboundRoom,
     /// Messages in a mailbox of the SPU.
     Waiting(Outbound),
+    /// The status register of all mailboxes: interrupting << 16 | free inbound << 8 | outbound.
+    Status,
 }
 
 /// A set of events of one context for which a thread waits.
@@ -136,6 +138,9 @@ pub enum Call {
     Work(u64),
     /// SPU: reads a channel or a count that never waits.
     Look,
+    /// SPU: its program was found to wait for a change of its local store, without a call: waits until bytes arrive
+    /// there.
+    AwaitStore,
     /// PPE: reads the time base; the answer is its ticks.
     TimeBase,
     /// PPE: reads the clock; the answer is core cycles.
@@ -231,6 +236,7 @@ impl Call {
         match self {
             Call::Read(_)
             | Call::Write(..)
+            | Call::AwaitStore
             | Call::Await { .. }
             | Call::AwaitEvents { .. }
             | Call::Proxy(..)
@@ -254,6 +260,7 @@ impl Call {
             Call::Read(Reading::Events) => "wait for events",
             Call::Write(..) => "write mailbox",
             Call::Work(_) => "work",
+            Call::AwaitStore => "spin",
             Call::Look | Call::TimeBase | Call::Clock => "look",
             Call::Send { .. } => "write SPE mailbox",
             Call::Receive { .. } | Call::Count { .. } => "look at SPE mailbox",
@@ -291,6 +298,7 @@ impl fmt::Display for Call {
             Call::Write(Outbound::Interrupting, _) => f.write_str("waits for its interrupting mailbox to be read"),
             Call::Work(cycles) => write!(f, "works for {cycles} cycles"),
             Call::Look => f.write_str("reads a channel"),
+            Call::AwaitStore => f.write_str("spins until its local store changes"),
             Call::TimeBase | Call::Clock => f.write_str("reads the time"),
             Call::Send { .. } => f.write_str("writes the mailbox of an SPE"),
             Call::Receive { .. } | Call::Count { .. } => f.write_str("looks at the mailbox of an SPE"),

@@ -42,6 +42,17 @@ pub struct Reserved {
     pub line: [u64; LINE_BYTES as usize / 8],
 }
 
+/// A program that spins until its local store changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Spinning {
+    /// Arrivals in the store when it was found to.
+    pub seen: u64,
+    /// Arrivals at which it looks again.
+    pub until: u64,
+    /// A number for the store's bytes.
+    pub number: u64,
+}
+
 /// A context of an SPE.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -79,23 +90,31 @@ pub struct Context {
     pub proxy_tags: u32,
     /// The command in each entry of the MFC.
     pub commands: [Option<Command>; ENTRIES],
+    /// Whether a trace shows the command in each entry, and by which number.
+    pub traced: [Option<u64>; ENTRIES],
     /// The first command that could not read or write an address.
     pub fault: Option<Command>,
     /// The first proxy command that could not.
     pub proxy_fault: Option<Command>,
-    /// The SPE that it takes if that can be had.
-    pub wish: Option<u16>,
+    /// The SPE that it takes if that can be had, and the chip whose SPEs it takes otherwise.
+    pub wish: (Option<u16>, Option<u8>),
     /// The SPE that it is on.
     pub seat: Option<u16>,
     /// The thread that runs its program.
     pub runner: Option<u16>,
+    /// Arrivals of bytes in its local store.
+    pub arrivals: u64,
+    /// How its program spins, if it does.
+    pub spinning: Option<Spinning>,
+    /// Arrivals after which a program that spins looked again the last time.
+    pub patience: u64,
     /// Ends of its program that were not taken.
     pub ends: u32,
 }
 
 impl Context {
     /// A context in which nothing has happened.
-    pub fn new(number: u32, gathers: [bool; 2], wish: Option<u16>, tick: u64) -> Self {
+    pub fn new(number: u32, gathers: [bool; 2], wish: (Option<u16>, Option<u8>), tick: u64) -> Self {
         Context {
             number,
             inbound: InboundMailbox::default(),
@@ -118,11 +137,15 @@ impl Context {
             timer: 0,
             proxy_tags: 0,
             commands: [None; ENTRIES],
+            traced: [None; ENTRIES],
             fault: None,
             proxy_fault: None,
             wish,
             seat: None,
             runner: None,
+            arrivals: 0,
+            spinning: None,
+            patience: 0,
             ends: 0,
         }
     }
@@ -162,14 +185,17 @@ impl Context {
 
     /// Reads a register at one of [`REGISTER_OFFSETS`]; reading the outbound mailbox takes its message.
     pub fn register(&mut self, offset: u32) -> u32 {
-        let waiting = |mailbox: &OutboundMailbox| u32::from(!mailbox.has_room());
         match offset {
             0x4004 => self.outbound.read().unwrap_or(0),
-            _ => {
-                let room = (INBOUND_ENTRIES - self.inbound.filled()) as u32;
-                waiting(&self.interrupting) << 16 | room << 8 | waiting(&self.outbound)
-            }
+            _ => self.mailbox_status(),
         }
+    }
+
+    /// The status of the mailboxes: interrupting << 16 | free inbound << 8 | outbound.
+    pub fn mailbox_status(&self) -> u32 {
+        let waiting = |mailbox: &OutboundMailbox| u32::from(!mailbox.has_room());
+        let room = (INBOUND_ENTRIES - self.inbound.filled()) as u32;
+        waiting(&self.interrupting) << 16 | room << 8 | waiting(&self.outbound)
     }
 
     /// The decrementer: it counts down with the time base, through zero.
@@ -211,7 +237,7 @@ mod tests {
     use super::*;
 
     fn context() -> Context {
-        Context::new(0, [false, true], None, 100)
+        Context::new(0, [false, true], (None, None), 100)
     }
 
     #[test]

@@ -7,10 +7,12 @@
 //! Effective addresses are pointers of the process, or addresses that stand for an SPE's registers. A transfer moves
 //! its bytes line by line, each when it arrives. The timings are those of the model that the session was made of.
 
+mod account;
 mod call;
 pub(crate) mod context;
 pub(crate) mod process;
 
+pub use account::{Account, Spent};
 pub use call::{Call, Command, CommandKind, Count, ListElement, Outbound, Reading, TagCondition, Wanted};
 pub use context::{ppe_event, spu_event};
 pub use process::{LocalStore, REGISTER_BYTES};
@@ -22,6 +24,7 @@ use crate::cell_be::counters::Counters;
 use crate::cell_be::model::CellModel;
 use crate::cell_be::world::World;
 use crate::engine::Machine;
+use crate::trace::{Group, Trace};
 use std::sync::Arc;
 
 /// The ring's elements from one SPE to the next, along which a chain of contexts lies: the kernel's order of the SPEs
@@ -37,6 +40,15 @@ pub struct Turn {
     pub answer: u64,
 }
 
+/// What comes next in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It is a task's turn.
+    Turn(Turn),
+    /// Bytes have arrived in memory or in a local store.
+    Store,
+}
+
 /// A context to be added.
 #[derive(Clone, Copy, Debug)]
 pub struct NewContext {
@@ -50,6 +62,8 @@ pub struct NewContext {
     pub gathers: [bool; 2],
     /// The SPE that it takes if that can be had; `None` for any.
     pub seat: Option<u16>,
+    /// The chip whose SPEs it takes if one can be had; `None` for any.
+    pub chip: Option<u8>,
 }
 
 /// A Cell at work for the programs of one process.
@@ -57,8 +71,17 @@ pub struct NewContext {
 pub struct Session {
     model: Arc<CellModel>,
     world: World,
-    /// Threads by task, with their numbers.
-    threads: Vec<(u16, u32)>,
+    threads: Vec<Thread>,
+}
+
+/// A thread of the PPE.
+#[derive(Clone, Copy, Debug)]
+struct Thread {
+    task: u16,
+    /// The number by which errors and traces name it.
+    number: u32,
+    /// The key at which others wait for its end.
+    key: u64,
 }
 
 impl Session {
@@ -93,7 +116,7 @@ impl Session {
     /// Adds a context. It has no SPE until it runs.
     pub fn add_context(&mut self, new: NewContext) -> u16 {
         let tick = self.world.tick();
-        let task = self.world.add_task(Some(Context::new(new.number, new.gathers, new.seat, tick)));
+        let task = self.world.add_task(Some(Context::new(new.number, new.gathers, (new.seat, new.chip), tick)));
         self.world.programs_mut().process.add(task, new.store, new.registers);
         task
     }
@@ -101,13 +124,19 @@ impl Session {
     /// Adds a thread of the PPE, with the number by which errors and traces name it.
     pub fn add_thread(&mut self, number: u32) -> u16 {
         let task = self.world.add_task(None);
-        self.threads.push((task, number));
+        self.threads.push(Thread { task, number, key: 0 });
+        self.world.name_thread(task, number);
         task
+    }
+
+    /// Sets the key at which others wait for a thread's end, for the report of a deadlock.
+    pub fn set_key(&mut self, task: u16, key: u64) {
+        self.threads.iter_mut().filter(|thread| thread.task == task).for_each(|thread| thread.key = key);
     }
 
     /// Removes a thread that has no call.
     pub fn remove_thread(&mut self, task: u16) {
-        self.threads.retain(|(other, _)| *other != task);
+        self.threads.retain(|thread| thread.task != task);
         self.world.remove_task(task);
     }
 
@@ -131,6 +160,19 @@ impl Session {
     pub fn advance(&mut self) -> Option<Turn> {
         let (_, task) = self.world.next_task()?;
         Some(Turn { task, answer: self.world.answer(task) })
+    }
+
+    /// Lets time pass until it is a task's turn, or bytes have arrived somewhere. `None`: all tasks wait, and nothing is
+    /// under way.
+    pub fn advance_to_store(&mut self) -> Option<Next> {
+        let next = self.world.next_task_or_store()?;
+        Some(next.map_or(Next::Store, |task| Next::Turn(Turn { task, answer: self.world.answer(task) })))
+    }
+
+    /// Nothing is under way: programs that spin look at what has arrived in their local stores. Returns whether there
+    /// are any.
+    pub fn look_at_arrivals(&mut self) -> bool {
+        self.world.look_at_arrivals()
     }
 
     /// The program of a context has stopped, or has ended if `is_end`: the thread that ran it goes on.
@@ -203,19 +245,69 @@ impl Session {
         self.world.count(&self.model)
     }
 
+    /// What each SPE spent its time on until now.
+    #[must_use]
+    pub fn accounts(&self) -> &[Account] {
+        &self.world.programs().accounts
+    }
+
+    /// Begins to keep a trace.
+    pub fn begin_trace(&mut self) {
+        let mut trace = Trace::new(1000.0 * self.model.frequency_ghz);
+        let groups = [
+            (Group::Spes, "SPEs"),
+            (Group::Transfers, "transfers by SPE"),
+            (Group::Mailboxes, "messages that wait by SPE"),
+            (Group::Threads, "PPE threads"),
+        ];
+        for (group, name) in groups {
+            trace.name(group, None, name.to_owned());
+        }
+        for spe in 0..self.model.spes() as u32 {
+            for group in [Group::Spes, Group::Transfers, Group::Mailboxes] {
+                trace.name(group, Some(spe), format!("SPE {spe}"));
+            }
+        }
+        self.world.set_trace(Some(trace));
+    }
+
+    /// Takes the trace that was kept.
+    pub fn take_trace(&mut self) -> Option<Trace> {
+        self.world.take_trace()
+    }
+
     /// The tasks that wait, each with what for: the report of a deadlock.
     #[must_use]
     pub fn waiting(&self) -> Vec<String> {
         let contexts = self.world.programs().contexts().map(|(task, context)| (task, "SPE context", context.number));
-        let threads = self.threads.iter().map(|(task, number)| (*task, "PPE thread", *number));
+        let threads = self.threads.iter().map(|thread| (thread.task, "PPE thread", thread.number));
         let doing = |(task, what, number)| Some(format!("{what} {number} {}", self.wait(self.world.calls(task)?)));
         threads.chain(contexts).filter_map(doing).collect()
+    }
+
+    /// Whether a task has a call.
+    #[must_use]
+    pub fn is_waiting(&self, task: u16) -> bool {
+        self.world.calls(task).is_some()
+    }
+
+    /// Says that a thread spins until memory changes; `None` if the task is not a thread.
+    #[must_use]
+    pub fn spins(&self, task: u16) -> Option<String> {
+        let thread = self.threads.iter().find(|thread| thread.task == task)?;
+        Some(format!("PPE thread {} spins until memory changes", thread.number))
     }
 
     /// A call in words, with the number of the context that it is about.
     fn wait(&self, call: Call) -> String {
         let number = |task: u16| self.world.programs().context(task).map_or(0, |context| context.number);
         let about = call.context().map(|task| format!(" SPE context {}", number(task)));
+        let ends = |key: u64| self.threads.iter().find(|thread| thread.key == key && key != 0);
+        if let Call::Park { key, .. } = call
+            && let Some(thread) = ends(key)
+        {
+            return format!("waits for the end of PPE thread {}", thread.number);
+        }
         match self.world.waits_for_seat(call) {
             true => format!("waits for an SPE to run{}: all are taken", about.unwrap_or_default()),
             false => format!("{call}{}", about.unwrap_or_default()),
@@ -333,9 +425,11 @@ impl Session {
         self.world.extend_list(context, entry, elements, is_open);
     }
 
-    /// Lets SPUs that wait for the loss of a reservation look: the PPE may have stored to their lines.
+    /// The PPE may have stored to memory and to local stores: lets SPUs look that wait for the loss of a reservation, or
+    /// for a change of their store.
     pub fn memory_changed(&mut self) {
         self.world.lines_changed();
+        self.world.stores_changed();
     }
 
     /// Sets the number of ends of a context's program that wait to be taken.

@@ -139,6 +139,16 @@ impl Process {
         pages.into_iter().all(|page| can_be_used((page * PAGE_BYTES).max(start) & !7, writes))
     }
 
+    /// A number for the bytes of a context's local store: it changes when they do.
+    pub fn number_of(&self, task: u16) -> u64 {
+        let Some(store) = self.stores.get(&task) else { return 0 };
+        // FNV-1a over words, with a turn so that high bits count.
+        let mixed = |number: u64, word: u64| (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+        let words = store.effective.cast::<u64>();
+        // SAFETY: within the store, which is there as long as the context is.
+        (0..store.bytes as usize / 8).fold(0, |number, at| mixed(number, unsafe { words.add(at).read_volatile() }))
+    }
+
     /// Copies bytes; false if an address cannot be read or written.
     pub fn copy(&self, from: Ea, to: Ea, bytes: u32) -> bool {
         let (Some(from), Some(to)) = (self.pointer(from), self.pointer(to)) else { return false };

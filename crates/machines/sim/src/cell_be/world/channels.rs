@@ -19,7 +19,11 @@ impl World {
         if self.context_of(task).fault.is_some() {
             return self.end_call(task, 0, NO_ENTRY);
         }
+        if !matches!(call, Call::AwaitStore) {
+            self.context_of(task).patience = 0;
+        }
         match call {
+            Call::AwaitStore => self.await_store(task),
             Call::Command(command) => self.command(task, spe, command),
             Call::List { command, elements, count, is_open } => {
                 // SAFETY: the program that owns the elements is suspended until this call is done.
@@ -64,7 +68,7 @@ impl World {
         let order = order_of(command.kind);
         let queued = mfc::Command { work, local: command.local, first, tag, order };
         let entry = self.spes[spe as usize].mfc.enqueue(queued, &[], &mut self.out);
-        self.context_of(task).commands[entry as usize] = Some(command);
+        self.note_command(task, spe, entry, command, command.bytes);
         Some(entry)
     }
 
@@ -109,7 +113,8 @@ impl World {
         let mfc = &mut self.spes[spe as usize].mfc;
         let entry = mfc.enqueue(queued, rest, &mut self.out);
         mfc.align_list(entry, is_open);
-        self.context_of(task).commands[entry as usize] = Some(command);
+        let bytes = found.iter().map(|element| element.size).sum();
+        self.note_command(task, spe, entry, command, bytes);
         self.end_call(task, self.timing.channel, u64::from(entry));
     }
 
@@ -120,7 +125,7 @@ impl World {
         }
         let mfc = &mut self.spes[spe as usize].mfc;
         let entry = mfc.enqueue_stalled(work, command.local, command.tag, &mut self.out);
-        self.context_of(task).commands[entry as usize] = Some(command);
+        self.note_command(task, spe, entry, command, 0);
         self.end_call(task, self.timing.channel, u64::from(entry));
         self.list_stalled(task, entry);
     }
@@ -163,6 +168,7 @@ impl World {
         }
         let goes_on = self.spes[spe as usize].mfc.extend(entry, &found, is_open && !found.is_empty(), &mut self.out);
         if !goes_on {
+            self.note_progress(task, spe, entry);
             self.tags_changed(task, spe);
         }
     }
@@ -189,6 +195,7 @@ impl World {
         if let Some((value, cycles)) = found {
             self.end_call(task, cycles, u64::from(value));
             if reading == Reading::Mailbox {
+                self.note_messages(task, None);
                 self.nudge_threads();
             }
         }
@@ -254,6 +261,7 @@ impl World {
         let mailbox = self.context_of(task).mailbox_mut(which);
         if mailbox.has_room() {
             mailbox.write(now, value);
+            self.note_messages(task, Some(which));
             self.end_call(task, self.timing.channel, 0);
             self.nudge_threads();
         }
@@ -273,6 +281,7 @@ impl World {
                 if register == Register::One { spu_event::SIGNAL_1 } else { spu_event::SIGNAL_2 }
             }
         };
+        self.note_messages(to, None);
         self.raise(to, event);
         self.nudge(to);
     }
@@ -289,6 +298,7 @@ impl World {
             self.atomics.written(done.ea);
             self.lines_changed();
         }
+        self.arrived(if is_get { own } else { done.ea });
         if !are_moved {
             self.transfer_failed(done.spe, done.entry);
         }
@@ -325,6 +335,7 @@ impl World {
         let is_first = context.fault.is_none();
         context.fault.get_or_insert(command);
         if is_first && self.waiting_call(task).is_some() {
+            self.context_of(task).spinning = None;
             self.end_call(task, 0, NO_ENTRY);
         }
     }

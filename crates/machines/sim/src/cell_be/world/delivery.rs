@@ -118,8 +118,12 @@ impl World {
         }
         let mfc = &mut self.spes[spe as usize].mfc;
         mfc.issue_now(&mut self.out);
-        if self.programs.is_active() && mfc.pending_tags() != pending {
-            self.tags_changed(task, spe);
+        let has_changed = mfc.pending_tags() != pending;
+        if self.programs.is_active() {
+            self.note_progress(task, spe, entry);
+            if has_changed {
+                self.tags_changed(task, spe);
+            }
         }
     }
 

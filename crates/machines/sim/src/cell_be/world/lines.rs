@@ -79,6 +79,7 @@ impl World {
         context.atomic_status = told.or(context.atomic_status);
         if is_stored {
             self.lines_changed();
+            self.arrived(at);
         }
         self.nudge(task);
     }

@@ -4,7 +4,7 @@ use super::{Seat, Task, World};
 use crate::cell_be::event::Event;
 use crate::cell_be::invariant::broken;
 use crate::cell_be::request::ChannelCall;
-use crate::cell_be::session::{Call, Context, Process};
+use crate::cell_be::session::{Account, Call, Context, Process, Spent};
 use crate::engine::Machine;
 
 /// The contexts and addresses of the process whose programs run. A bed has none.
@@ -16,8 +16,12 @@ pub struct Programs {
     /// Tasks that have ended, whose numbers are given to others.
     free: Vec<u16>,
     pub process: Process,
+    /// What each SPE has done.
+    pub accounts: Vec<Account>,
     /// SPEs in the order in which contexts take them.
     pub(super) seats: Vec<u16>,
+    /// Whether bytes have arrived since this was set to false.
+    pub(super) has_stored: bool,
     /// SPUs that wait for the loss of a reservation.
     pub(super) line_waiters: u32,
     /// Calls so far, by which waiters are served in their order.
@@ -35,6 +39,8 @@ pub struct Progress {
     pub looks: u32,
     /// The call's number.
     pub number: u64,
+    /// What the call spends its time on, and since when.
+    pub spends: Option<(Spent, u64)>,
 }
 
 impl Programs {
@@ -65,7 +71,8 @@ impl World {
     /// Makes the machine one for programs, without any yet. Contexts take the SPEs in the order of `seats`.
     pub fn begin_programs(&mut self, seats: Vec<u16>, cycles_per_tick: f64) {
         self.reset(&seatmap_port::channels::Shape::default(), 0, &[]);
-        self.programs = Programs { is_active: true, seats, cycles_per_tick, ..Programs::default() };
+        let accounts = vec![Account::default(); self.spes.len()];
+        self.programs = Programs { is_active: true, seats, cycles_per_tick, accounts, ..Programs::default() };
     }
 
     pub fn programs(&self) -> &Programs {
@@ -114,19 +121,30 @@ impl World {
     pub fn call_after(&mut self, task: u16, call: Call, work: u64) {
         self.programs.calls += 1;
         let progress = Progress { number: self.programs.calls, ..Progress::default() };
+        self.tasks[task as usize].progress = progress;
+        self.note_call(task, &call, work);
         if work == 0 {
-            self.tasks[task as usize].progress = progress;
             return self.call(task, ChannelCall::Program(call));
         }
         let now = self.out.now();
-        if let Some(trace) = &mut self.trace {
-            trace.call(task, "work", now, now + work);
-        }
         let called = self.trace.is_some().then(|| (call.name(), now + work));
         let state = &mut self.tasks[task as usize];
         (state.request, state.has_polled, state.called) = (Some(ChannelCall::Program(call)), false, called);
-        state.progress = progress;
         self.out.send(now + work, Event::Retry(task));
+    }
+
+    /// Lets time pass until it is a task's turn or bytes have arrived somewhere. `None`: nothing is under way; else the
+    /// task, if it is one's turn.
+    pub fn next_task_or_store(&mut self) -> Option<Option<u16>> {
+        self.programs.has_stored = false;
+        while !self.programs.has_stored {
+            let (_, event) = self.out.deliver()?;
+            self.dispatch(event);
+            if let Event::Resume(task) = event {
+                return Some(Some(task));
+            }
+        }
+        Some(None)
     }
 
     /// Does a program's call, or its next step.

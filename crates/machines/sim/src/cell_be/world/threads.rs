@@ -108,6 +108,7 @@ impl World {
 
     fn take_message(&mut self, from: u16, mailbox: Outbound) -> Option<u32> {
         let value = self.programs.context_mut(from)?.mailbox_mut(mailbox).read()?;
+        self.note_messages(from, Some(mailbox));
         let is_plain = mailbox == Outbound::Plain;
         self.raise(from, if is_plain { spu_event::OUT_MBOX } else { spu_event::OUT_INTR_MBOX });
         self.nudge(from);
@@ -148,6 +149,7 @@ impl World {
         let Some(context) = self.programs.context(of) else { return 0 };
         match what {
             Count::InboundRoom => (INBOUND_ENTRIES - context.inbound.filled()) as u64,
+            Count::Status => u64::from(context.mailbox_status()),
             Count::Waiting(mailbox) => u64::from(!context.mailbox(mailbox).has_room()),
         }
     }

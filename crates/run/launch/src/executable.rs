@@ -19,7 +19,7 @@ const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
 
 /// A program that can be executed, with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct Executable {
     path: CString,
     arguments: Vec<CString>,
     variables: Vec<(OsString, OsString)>,
@@ -57,7 +57,7 @@ pub enum ProgramError {
     Zero,
 }
 
-impl Program {
+impl Executable {
     /// Finds the program as a shell would, and checks that it can be executed.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Program {
         let arguments = command.iter().map(text).collect::<Result<Vec<_>, _>>()?;
         let path = text(&path.into_os_string())?;
         let (variables, closed) = (Vec::new(), Vec::new());
-        Ok(Program { path, arguments, variables, group: None, fence: None, closed, memory: None, huge_pages: None })
+        Ok(Executable { path, arguments, variables, group: None, fence: None, closed, memory: None, huge_pages: None })
     }
 
     /// With one more variable in its environment.
@@ -240,8 +240,8 @@ fn has_capabilities(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn find(command: &[&str]) -> Result<Program, ProgramError> {
-        Program::find(&command.iter().map(OsString::from).collect::<Vec<_>>())
+    fn find(command: &[&str]) -> Result<Executable, ProgramError> {
+        Executable::find(&command.iter().map(OsString::from).collect::<Vec<_>>())
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn malloc_is_told_of_huge_pages() {
-        let tunables = |program: Program| {
+        let tunables = |program: Executable| {
             let found = program.environment().into_iter().filter_map(|variable| variable.into_string().ok());
             found.filter(|variable| variable.starts_with(TUNABLES)).collect::<Vec<_>>()
         };

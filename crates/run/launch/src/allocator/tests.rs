@@ -7,19 +7,19 @@ use seatmap_os::CpuList;
 
 const MAIN: Tid = 100;
 
-fn seats(cpus: &[u32], beyond: Beyond) -> Seats {
-    Seats::of_cpus(&CpuList(cpus.to_vec()), beyond)
+fn seats(cpus: &[u32], beyond: Beyond) -> SeatList {
+    SeatList::of_cpus(&CpuList(cpus.to_vec()), beyond)
 }
 
-fn rule(name: &str, tasks: &[usize], seats: &Seats) -> Rule {
+fn rule(name: &str, tasks: &[usize], seats: &SeatList) -> SeatRule {
     let seats = tasks.iter().filter_map(|task| seats.of(*task)).collect();
-    Rule { who: Who::Named(name.to_owned()), seats }
+    SeatRule { who: Who::Named(name.to_owned()), seats }
 }
 
 /// A seating whose rules are made of its own tasks.
-fn room(seats: Seats, rules: &[(&str, &[usize])], skip: usize) -> Seating {
+fn room(seats: SeatList, rules: &[(&str, &[usize])], skip: usize) -> SeatAllocator {
     let rules = rules.iter().map(|(name, tasks)| rule(name, tasks, &seats)).collect();
-    Seating::new(seats, rules, skip)
+    SeatAllocator::new(seats, rules, skip)
 }
 
 fn cpu(seat: Option<&Seat>) -> Option<u32> {
@@ -31,7 +31,7 @@ fn told(steps: &[Step]) -> Vec<(Tid, Option<u32>)> {
 }
 
 /// Threads of a process that does not wait, one after the other.
-fn cpus(seating: &mut Seating, threads: std::ops::Range<Tid>) -> Vec<Option<u32>> {
+fn cpus(seating: &mut SeatAllocator, threads: std::ops::Range<Tid>) -> Vec<Option<u32>> {
     threads.flat_map(|tid| told(&seating.thread(tid, MAIN))).map(|(_, cpu)| cpu).collect()
 }
 
@@ -129,7 +129,7 @@ fn a_rule_serves_the_next_when_one_is_gone() {
 fn two_rules_may_share_a_task_and_any_number_a_set() {
     let mut seating = room(seats(&[5, 3], Beyond::Leave), &[("w", &[0]), ("v", &[0])], 0);
     let set = Seat::shared([14, 15].into_iter().collect());
-    seating.rules.push(Rule { who: Who::Named("io*".to_owned()), seats: vec![set.clone()] });
+    seating.rules.push(SeatRule { who: Who::Named("io*".to_owned()), seats: vec![set.clone()] });
     cpus(&mut seating, 1..6);
     assert!(sat(5)(&seating.named(1, MAIN, "w")) && sat(5)(&seating.named(2, MAIN, "v")));
     assert_eq!(seating.named(3, MAIN, "w"), Move::Stay, "each rule gives it once");
@@ -152,8 +152,8 @@ fn an_exec_keeps_its_seat() {
 #[test]
 fn a_thread_found_goes_by_rule_first() {
     let seats = seats(&[5, 3], Beyond::Leave);
-    let rules = vec![Rule { who: Who::Tid(2), seats: vec![seats.of(0).unwrap()] }];
-    let mut seating = Seating::new(seats, rules, 0);
+    let rules = vec![SeatRule { who: Who::Tid(2), seats: vec![seats.of(0).unwrap()] }];
+    let mut seating = SeatAllocator::new(seats, rules, 0);
     let found: Vec<_> = (1..4).map(|tid| cpu(seating.found(tid, MAIN, "x").seat.as_ref())).collect();
     assert_eq!(found, [Some(3), Some(5), None]);
 }
@@ -232,9 +232,9 @@ proptest! {
 }
 
 /// A plan of an observed program: the main thread, two that it created, and one more of each of these.
-fn observed() -> Seats {
+fn observed() -> SeatList {
     let text = |all: [&str; 5]| all.map(str::to_owned).to_vec();
-    Seats {
+    SeatList {
         names: text(["main", "left", "right", "worker#0", "worker#1"]),
         paths: text(["0", "0.0", "0.1", "0.0.0", "0.1.0"]),
         ..seats(&[0, 1, 2, 3, 4], Beyond::Leave)

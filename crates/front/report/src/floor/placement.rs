@@ -6,7 +6,7 @@ use seatmap_plan::Plan;
 
 /// One placement of a pattern's tasks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seating {
+pub struct DrawnPlacement {
     /// The title above it.
     pub title: String,
     /// The PU of each task.
@@ -19,12 +19,15 @@ pub struct Seating {
     pub counted: Option<Vec<f64>>,
 }
 
-impl Seating {
+impl DrawnPlacement {
     /// Without a plan: tasks in the order of these PUs.
     #[must_use]
     pub fn in_order(profile: &Profile, pattern: &Pattern, plan: &Plan, placement: Vec<u32>) -> Self {
         let cost = plan.baselines.map(|baselines| baselines.os);
-        Seating { cost, ..Seating::unplanned("as the OS numbers them", profile, pattern, plan, placement) }
+        DrawnPlacement {
+            cost,
+            ..DrawnPlacement::unplanned("as the OS numbers them", profile, pattern, plan, placement)
+        }
     }
 
     /// A random placement: the one with the median cost of this many, and that cost.
@@ -37,7 +40,7 @@ impl Seating {
         drawn: usize,
     ) -> Self {
         let title = format!("the median of {drawn} random placements");
-        Seating { cost: Some(cost), ..Seating::unplanned(&title, profile, pattern, plan, placement) }
+        DrawnPlacement { cost: Some(cost), ..DrawnPlacement::unplanned(&title, profile, pattern, plan, placement) }
     }
 
     /// Channels on the candidate lines as they come. Homes are known only if the plan beside it knows them too, so
@@ -49,7 +52,7 @@ impl Seating {
             true => Vec::new(),
             false => lines.cycle().take(pattern.edges.len()).collect(),
         };
-        Seating { title: title.to_owned(), placement, cost: None, homes, counted: None }
+        DrawnPlacement { title: title.to_owned(), placement, cost: None, homes, counted: None }
     }
 
     /// The seating of a plan.
@@ -62,7 +65,7 @@ impl Seating {
         };
         let homes = if plan.channels.is_empty() { Vec::new() } else { pattern.edges.iter().map(home).collect() };
         let (placement, cost) = (plan.placement.clone(), plan.cost);
-        Seating { title: "as planned".to_owned(), placement, cost, homes, counted: None }
+        DrawnPlacement { title: "as planned".to_owned(), placement, cost, homes, counted: None }
     }
 
     /// The home of an edge's line.
@@ -81,10 +84,10 @@ mod tests {
         let pattern = seatmap_pattern::generate("ring:3").unwrap();
         let channel = |from, to, home| Channel { from, to, home, line: None, distance_ns: 1.0 };
         let plan = Plan { channels: vec![channel(1, 0, 4), channel(1, 2, 5)], ..Plan::new("x", vec![2, 1, 0]) };
-        let planned = Seating::planned(&pattern, &plan);
+        let planned = DrawnPlacement::planned(&pattern, &plan);
         assert_eq!([0, 1, 2, 3].map(|edge| planned.home(edge)), [Some(4), Some(5), None, None]);
         let plain = Plan::new("x", vec![2, 1, 0]);
-        assert_eq!(Seating::planned(&pattern, &plain).home(0), None);
+        assert_eq!(DrawnPlacement::planned(&pattern, &plain).home(0), None);
     }
 
     #[test]
@@ -102,9 +105,9 @@ mod tests {
         let pattern = seatmap_pattern::generate("ring:3").unwrap();
         let channel = seatmap_plan::Channel { from: 0, to: 1, home: 0, line: None, distance_ns: 1.0 };
         let plan = Plan { channels: vec![channel], ..Plan::new("x", vec![2, 1, 0]) };
-        let seating = Seating::in_order(&profile, &pattern, &plan, vec![0, 1, 2]);
+        let seating = DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2]);
         assert_eq!(seating.homes, [Some(1), Some(0), Some(1)]);
-        let chance = Seating::at_random(&profile, &pattern, &plan, (vec![2, 0, 1], 7.5), 101);
+        let chance = DrawnPlacement::at_random(&profile, &pattern, &plan, (vec![2, 0, 1], 7.5), 101);
         assert_eq!((chance.homes, chance.cost, chance.placement), (seating.homes, Some(7.5), vec![2, 0, 1]));
     }
 }

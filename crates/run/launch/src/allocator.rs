@@ -16,8 +16,8 @@
 //! Tasks that stand in a rule are kept for rules. A thread that leaves a seat taken in order for a rule's leaves it to
 //! the next thread created, unless the list cycles.
 
-use crate::rule::Rule;
-use crate::seats::{Beyond, Seat, Seats};
+use crate::rule::SeatRule;
+use crate::seats::{Beyond, Seat, SeatList};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -57,10 +57,10 @@ struct Guest {
 
 /// The state of the room.
 #[derive(Clone, Debug)]
-pub struct Seating {
-    seats: Seats,
+pub struct SeatAllocator {
+    seats: SeatList,
     whole: CpuSet,
-    rules: Vec<Rule>,
+    rules: Vec<SeatRule>,
     strict: bool,
     /// Threads still to be skipped.
     skip: usize,
@@ -92,10 +92,10 @@ struct Birth {
 /// The path of the program's first process.
 const FIRST_PATH: &str = "0";
 
-impl Seating {
+impl SeatAllocator {
     /// A seating without threads. The first `skip` threads get no seat.
     #[must_use]
-    pub fn new(seats: Seats, rules: Vec<Rule>, skip: usize) -> Self {
+    pub fn new(seats: SeatList, rules: Vec<SeatRule>, skip: usize) -> Self {
         let kept: HashSet<usize> = rules.iter().flat_map(|rule| &rule.seats).filter_map(|seat| seat.task).collect();
         let order: Vec<usize> = (0..seats.cpus.len()).filter(|task| !kept.contains(task)).collect();
         let free = (0..order.len()).collect();
@@ -103,7 +103,7 @@ impl Seating {
         let whole = seats.whole();
         let task_of_path = seats.paths.iter().cloned().zip(0..).collect();
         let (births, strangers, given) = (HashMap::new(), 0, 0);
-        Seating {
+        SeatAllocator {
             seats,
             whole,
             rules,
@@ -130,7 +130,7 @@ impl Seating {
 
     /// The seats.
     #[must_use]
-    pub fn seats(&self) -> &Seats {
+    pub fn seats(&self) -> &SeatList {
         &self.seats
     }
 
@@ -256,7 +256,7 @@ impl Seating {
     /// Handles a thread's name. Returns whether the name moves the thread.
     pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> Move {
         let Some(guest) = self.guests.get(&tid).cloned() else { return Move::Stay };
-        let fits = |rule: &Rule| rule.who.is(tid, pid, name);
+        let fits = |rule: &SeatRule| rule.who.is(tid, pid, name);
         if guest.rule.is_some_and(|rule| fits(&self.rules[rule])) {
             return Move::Stay;
         }
@@ -368,7 +368,7 @@ impl Seating {
     }
 
     /// The first seat of a rule that has room.
-    fn open_seat(&self, at: usize, rule: &Rule) -> Option<Seat> {
+    fn open_seat(&self, at: usize, rule: &SeatRule) -> Option<Seat> {
         let has_room = |seat: &&Seat| seat.task.is_none_or(|task| !self.taken.contains(&(at, task)));
         rule.seats.iter().find(has_room).cloned()
     }

@@ -32,7 +32,7 @@ impl Score {
 
 /// A placement with the sums that its times are made of. A task that is lifted sits nowhere.
 #[derive(Clone, Debug)]
-pub struct Seating<'a> {
+pub struct TimedPlacement<'a> {
     model: &'a TimeModel<'a>,
     /// The PU of each task; [`NOWHERE`] while it is lifted.
     pu_of: Vec<usize>,
@@ -51,12 +51,12 @@ pub struct Seating<'a> {
 /// The place of a lifted task.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-impl<'a> Seating<'a> {
+impl<'a> TimedPlacement<'a> {
     /// No task sits.
     pub(super) fn empty(model: &'a TimeModel) -> Self {
         let pus = model.pus();
         let groups = model.group.as_ref().and_then(|group| group.iter().max()).map_or(0, |last| *last as usize + 1);
-        Seating {
+        TimedPlacement {
             model,
             pu_of: vec![NOWHERE; model.tasks()],
             count: vec![0; pus],
@@ -70,7 +70,7 @@ impl<'a> Seating<'a> {
     /// Each task on its PU (row).
     #[must_use]
     pub fn of(model: &'a TimeModel, pu_of: &[usize]) -> Self {
-        let mut seating = Seating::empty(model);
+        let mut seating = TimedPlacement::empty(model);
         pu_of.iter().enumerate().for_each(|(task, pu)| seating.put(task, *pu));
         seating
     }
@@ -191,7 +191,7 @@ impl<'a> Seating<'a> {
 
     /// The same placement, its sums added up anew: thousands of changes leave rounding in them.
     pub(super) fn renewed(&self) -> Self {
-        Seating::of(self.model, &self.pu_of)
+        TimedPlacement::of(self.model, &self.pu_of)
     }
 }
 
@@ -199,7 +199,7 @@ impl TimeModel<'_> {
     /// Whether a placement keeps all constraints.
     #[must_use]
     pub fn allows(&self, pu_of: &[usize]) -> bool {
-        let mut seating = Seating::empty(self);
+        let mut seating = TimedPlacement::empty(self);
         pu_of.iter().enumerate().all(|(task, pu)| {
             let fits = self.fixed[task].is_none_or(|fixed| fixed == *pu) && seating.has_room(task, *pu);
             if fits {
