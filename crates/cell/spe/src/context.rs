@@ -7,6 +7,7 @@ use crate::hooks::HOST;
 use crate::image::Image;
 use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
+use crate::pool;
 use crate::problem::{self, Area};
 use crate::proxy::{self, Proxy};
 use crate::run::{Ended, Pause, Runner, Stop};
@@ -79,7 +80,7 @@ impl Context {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let number = u32::try_from(next % (1 << 31)).unwrap_or_default();
         let simulated = match machine {
-            Machine::Host => None,
+            Machine::Host => pool::seats().map(|_| None)?,
             Machine::Simulated(driver) => Some(Seat::new(driver, number, options, &store, area.start())),
         };
         let context = Arc::new_cyclic(|own: &Weak<Context>| Context {

@@ -9,7 +9,8 @@
 //! | module | holds |
 //! |---|---|
 //! | [`context`], [`run`] | an SPE; one run of it and how it ended |
-//! | [`store`], [`image`], [`elf`] | the local store; a program, checked and loaded; the file format |
+//! | [`store`], [`image`] | the local store; a program, checked and loaded |
+//! | [`elf`], [`dynamic`] | the file format; what is linked at load |
 //! | [`mailbox`], [`signal`], [`notify`] | mailboxes; signal registers; threads that wait for any of them |
 //! | [`biased`] | a lock that costs its usual thread nothing |
 //! | [`style`] | the runtime's way of doing things, and Linux's |
@@ -27,6 +28,7 @@ pub mod biased;
 pub mod channel;
 pub mod clock;
 pub mod context;
+pub mod dynamic;
 pub mod elf;
 pub mod error;
 pub mod event;

@@ -33,14 +33,8 @@ impl Notify {
 
     /// Waits until `look` finds something or the deadline has passed; `None` then.
     pub fn wait_until<T>(&self, deadline: Option<Instant>, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-        if let Some(found) = look() {
+        if let Some(found) = self.look(pool::looks(), &mut look) {
             return Some(found);
-        }
-        for _ in 0..pool::looks() {
-            std::hint::spin_loop();
-            if let Some(found) = look() {
-                return Some(found);
-            }
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         // Every thread that changes something sees the number from now on, or its change is seen by the next look.
@@ -48,6 +42,18 @@ impl Notify {
         let found = self.sleep(deadline, &mut look);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         found
+    }
+
+    /// Looks once, and so many times again.
+    #[inline]
+    pub fn look<T>(&self, again: u32, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+        for _ in 0..again {
+            if let Some(found) = look() {
+                return Some(found);
+            }
+            std::hint::spin_loop();
+        }
+        look()
     }
 
     /// Looks, and sleeps until the next ring, in turn. The look is made without the lock: it may ring itself.

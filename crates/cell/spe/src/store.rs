@@ -65,10 +65,13 @@ impl Store {
         (end <= self.bytes()).then(|| unsafe { self.effective().add(start) })
     }
 
-    /// Fills it with zeros.
-    pub fn clear(&self) {
-        // SAFETY: exactly the mapping; a program that is not running has no reference to it.
-        unsafe { self.effective().write_bytes(0, self.bytes()) };
+    /// Makes every page writable through [`Store::effective`].
+    ///
+    /// # Errors
+    /// [`SpeError::Store`].
+    pub fn open(&self) -> Result<(), SpeError> {
+        // Without a second address, the pages of the last program are there to be executed only.
+        if self.effective() == self.base() { self.execute(0, 0) } else { Ok(()) }
     }
 
     /// Lets the SPU execute these pages, and no others.
