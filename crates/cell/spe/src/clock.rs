@@ -18,6 +18,15 @@ pub fn ticks() -> u64 {
     host_ticks()
 }
 
+/// Ticks a second of the machine under the library.
+#[must_use]
+pub fn ticks_per_second() -> f64 {
+    match simulated() {
+        Some(driver) => 1e9 / driver.model().figures.decrementer_ns.value,
+        None => TICKS_PER_SECOND as f64,
+    }
+}
+
 /// Ticks of this computer since the library was first asked.
 #[must_use]
 pub fn host_ticks() -> u64 {

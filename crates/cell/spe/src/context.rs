@@ -3,10 +3,11 @@
 use crate::channel::spu_event;
 use crate::error::SpeError;
 use crate::event;
-use crate::fifo::Fifo;
 use crate::hooks::HOST;
 use crate::image::Image;
+use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
+use crate::pool;
 use crate::problem::{self, Area};
 use crate::proxy::{self, Proxy};
 use crate::run::{Ended, Pause, Runner, Stop};
@@ -15,6 +16,7 @@ use crate::simulated::channels::SIMULATED;
 use crate::simulated::ppe::Seat;
 use crate::simulated::{Machine, machine};
 use crate::store::Store;
+use crate::style::Style;
 use crate::transfer::{Rule, Transfer, TransferFault};
 use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
 use std::cell::UnsafeCell;
@@ -44,9 +46,7 @@ pub struct Context {
     seat: usize,
     store: Store,
     area: Area,
-    in_mbox: Fifo,
-    out_mbox: Fifo,
-    out_intr_mbox: Fifo,
+    mailboxes: Mailboxes,
     signals: [Signal; 2],
     events: AtomicU32,
     notify: Notify,
@@ -76,10 +76,11 @@ impl Context {
         let machine = machine()?;
         let store = Store::new()?;
         let area = Area::new().map_err(SpeError::Store)?;
+        let mailboxes = Mailboxes::new(Style::chosen()?).map_err(SpeError::Store)?;
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let number = u32::try_from(next % (1 << 31)).unwrap_or_default();
         let simulated = match machine {
-            Machine::Host => None,
+            Machine::Host => pool::seats().map(|_| None)?,
             Machine::Simulated(driver) => Some(Seat::new(driver, number, options, &store, area.start())),
         };
         let context = Arc::new_cyclic(|own: &Weak<Context>| Context {
@@ -88,9 +89,7 @@ impl Context {
             seat: options.seat.unwrap_or(next),
             store,
             area,
-            in_mbox: Fifo::new(4),
-            out_mbox: Fifo::new(1),
-            out_intr_mbox: Fifo::new(1),
+            mailboxes,
             signals: options.signals_gather.map(Signal::new),
             events: AtomicU32::new(0),
             notify: Notify::default(),
@@ -127,12 +126,14 @@ impl Context {
 
     /// Its side of the simulated Cell, if there is one under the library.
     #[must_use]
+    #[inline]
     pub fn simulated(&self) -> Option<&Seat> {
         self.simulated.as_ref()
     }
 
     /// Its local store.
     #[must_use]
+    #[inline]
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -143,22 +144,11 @@ impl Context {
         &self.area
     }
 
-    /// The mailbox to the SPU: four messages.
+    /// Its mailboxes.
     #[must_use]
-    pub fn in_mbox(&self) -> &Fifo {
-        &self.in_mbox
-    }
-
-    /// The mailbox from the SPU: one message.
-    #[must_use]
-    pub fn out_mbox(&self) -> &Fifo {
-        &self.out_mbox
-    }
-
-    /// The second mailbox from the SPU, whose messages are events.
-    #[must_use]
-    pub fn out_intr_mbox(&self) -> &Fifo {
-        &self.out_intr_mbox
+    #[inline]
+    pub fn mailboxes(&self) -> &Mailboxes {
+        &self.mailboxes
     }
 
     /// A signal register, 0 or 1.
@@ -173,19 +163,13 @@ impl Context {
         &self.notify
     }
 
-    /// Waits until `look` finds something of this context.
-    pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> T {
-        let found = self.notify.wait(look);
-        self.changed();
-        found
-    }
-
     /// Messages of the SPU that wait in one of its mailboxes.
     #[must_use]
-    pub fn messages(&self, mailbox: &Fifo) -> usize {
+    #[inline]
+    pub fn messages(&self, mailbox: Mailbox) -> usize {
         match &self.simulated {
-            Some(seat) => seat.count(Count::Waiting(self.which(mailbox))),
-            None => mailbox.waiting(),
+            Some(seat) => seat.count(Count::Waiting(which(mailbox))),
+            None => self.mailboxes.waiting(mailbox) as usize,
         }
     }
 
@@ -194,16 +178,17 @@ impl Context {
     pub fn room(&self) -> usize {
         match &self.simulated {
             Some(seat) => seat.count(Count::InboundRoom),
-            None => self.in_mbox.room(),
+            None => self.mailboxes.room(Mailbox::In) as usize,
         }
     }
 
     /// Waits until `step` succeeds: it sends to the inbound mailbox, or receives from `mailbox`.
-    pub fn repeat(&self, mailbox: &Fifo, mut step: impl FnMut() -> bool) {
+    #[inline]
+    pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) {
         let Some(seat) = &self.simulated else { return self.notify.wait(|| step().then_some(())) };
-        let what = match std::ptr::eq(mailbox, &raw const self.in_mbox) {
-            true => Count::InboundRoom,
-            false => Count::Waiting(self.which(mailbox)),
+        let what = match mailbox {
+            Mailbox::In => Count::InboundRoom,
+            _ => Count::Waiting(which(mailbox)),
         };
         while !step() {
             if seat.sleeps() || what == Count::Waiting(Outbound::Interrupting) {
@@ -212,38 +197,54 @@ impl Context {
         }
     }
 
-    fn which(&self, mailbox: &Fifo) -> Outbound {
-        let is_out = std::ptr::eq(mailbox, &raw const self.out_mbox);
-        if is_out { Outbound::Plain } else { Outbound::Interrupting }
+    /// The SPU's side: reads its mailbox, waiting for a message.
+    #[must_use]
+    #[inline]
+    pub fn read_inbound(&self) -> u32 {
+        let taken = self.mailboxes.take_from_kernel();
+        let taken = taken.unwrap_or_else(|| self.notify.wait(|| self.mailboxes.take()));
+        if taken.was_full {
+            self.changed();
+        }
+        taken.value
     }
 
-    /// Writes a message from the SPU, waiting for room.
-    pub fn put(&self, mailbox: &Fifo, value: u32) {
-        self.wait(|| mailbox.try_write(value).then_some(()));
+    /// The SPU's side: reads a signal register, waiting for a value.
+    #[must_use]
+    pub fn read_signal(&self, register: usize) -> u32 {
+        self.notify.wait(|| self.signal(register).try_read())
+    }
+
+    /// The SPU's side: writes one of its mailboxes, waiting for room.
+    #[inline]
+    pub fn put(&self, mailbox: Mailbox, value: u32) {
+        self.notify.wait(|| self.mailboxes.put(mailbox, value).then_some(()));
+        self.changed();
     }
 
     /// Writes a message to the SPU; false where there is no room.
     #[must_use]
+    #[inline]
     pub fn try_send(&self, value: u32) -> bool {
         if let Some(seat) = &self.simulated {
             return seat.send(value);
         }
-        let fits = self.in_mbox.try_write(value);
+        let fits = self.mailboxes.send(value);
         if fits {
-            self.raise(spu_event::IN_MBOX);
+            self.changed();
         }
         fits
     }
 
     /// Takes a message from the SPU out of one of its mailboxes.
     #[must_use]
-    pub fn try_receive(&self, mailbox: &Fifo) -> Option<u32> {
+    #[inline]
+    pub fn try_receive(&self, mailbox: Mailbox) -> Option<u32> {
         if let Some(seat) = &self.simulated {
-            return seat.receive(self.which(mailbox));
+            return seat.receive(which(mailbox));
         }
-        let value = mailbox.try_read()?;
-        let is_out = std::ptr::eq(mailbox, &raw const self.out_mbox);
-        self.raise(if is_out { spu_event::OUT_MBOX } else { spu_event::OUT_INTR_MBOX });
+        let value = self.mailboxes.receive(mailbox)?;
+        self.changed();
         Some(value)
     }
 
@@ -265,8 +266,8 @@ impl Context {
             // A store to a full mailbox on a simulated Cell is lost.
             problem::IN_MBOX if self.simulated.is_some() => _ = self.try_send(value),
             problem::IN_MBOX => {
-                self.in_mbox.overwrite(value);
-                self.raise(spu_event::IN_MBOX);
+                self.mailboxes.overwrite(value);
+                self.changed();
             }
             // A transfer is complete when its command returns, or is waited for by its tag.
             problem::MULTISOURCE_SYNC => {}
@@ -283,12 +284,12 @@ impl Context {
     #[must_use]
     pub fn read_register(&self, offset: usize) -> Option<u32> {
         match offset {
-            problem::OUT_MBOX => Some(self.try_receive(&self.out_mbox).unwrap_or(0)),
+            problem::OUT_MBOX => Some(self.try_receive(Mailbox::Out).unwrap_or(0)),
             problem::MBOX_STATUS if self.simulated.is_some() => {
                 self.simulated.as_ref().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
             }
             problem::MBOX_STATUS => {
-                let (out, interrupting) = (self.messages(&self.out_mbox), self.messages(&self.out_intr_mbox));
+                let (out, interrupting) = (self.messages(Mailbox::Out), self.messages(Mailbox::OutInterrupting));
                 let status = interrupting << 16 | self.room() << 8 | out;
                 u32::try_from(status).ok()
             }
@@ -310,7 +311,7 @@ impl Context {
         self.events.load(Ordering::Acquire)
     }
 
-    /// Lets an event happen.
+    /// Lets an event happen, after the change that it tells of.
     pub fn raise(&self, event: u32) {
         self.events.fetch_or(event, Ordering::AcqRel);
         self.changed();
@@ -321,7 +322,8 @@ impl Context {
         self.events.fetch_and(!events, Ordering::AcqRel);
     }
 
-    /// Wakes everybody who waits for something of this context.
+    /// Wakes everybody who waits for something of this context, after a change.
+    #[inline]
     pub fn changed(&self) {
         self.notify.ring();
         if self.is_watched.load(Ordering::Acquire) {
@@ -392,8 +394,8 @@ impl Context {
             return seat.happened();
         }
         let bit = |holds: bool, event: u32| if holds { event } else { 0 };
-        bit(self.out_intr_mbox.waiting() > 0, event::OUT_INTR_MBOX)
-            | bit(self.in_mbox.room() > 0, event::IN_MBOX)
+        bit(self.mailboxes.waiting(Mailbox::OutInterrupting) > 0, event::OUT_INTR_MBOX)
+            | bit(self.mailboxes.room(Mailbox::In) > 0, event::IN_MBOX)
             | bit(self.proxy_tags() != 0, event::TAG_GROUP)
             | bit(self.ends_waiting() > 0, event::STOPPED)
     }
@@ -489,4 +491,9 @@ impl Context {
             seat.destroy();
         }
     }
+}
+
+/// The simulated Cell's name of an outbound mailbox.
+fn which(mailbox: Mailbox) -> Outbound {
+    if mailbox == Mailbox::Out { Outbound::Plain } else { Outbound::Interrupting }
 }

@@ -8,7 +8,7 @@ use crate::channel::{self, spu_event};
 use crate::list::{List, Progress};
 use crate::run::Stop;
 use crate::spu::SpuState;
-use crate::transfer::{Direction, Rule, Transfer, TransferFault};
+use crate::transfer::{self, Direction, Rule, Transfer, TransferFault};
 
 /// Words of the block in an image that the loader fills: table, state, store's address and size, heap's start,
 /// constructors and their number.
@@ -30,10 +30,13 @@ pub struct Hooks {
     pub count: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
     /// A command for the transfer unit: local address, effective address, size, tag, command.
     pub command: unsafe extern "C" fn(*mut SpuState, u32, u64, u32, u32, u32),
+    /// Core cycles that the program's own code is said to take on a Cell.
+    pub work: unsafe extern "C" fn(*mut SpuState, u32),
 }
 
 /// The table of this computer.
-pub static HOST: Hooks = Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command };
+pub static HOST: Hooks =
+    Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command, work: on_work };
 
 /// The state behind the pointer that the loader wrote into the image.
 ///
@@ -74,6 +77,9 @@ unsafe extern "C" fn on_command(spu: *mut SpuState, local: u32, effective: u64, 
     self::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
 }
 
+/// The work has been done, in this computer's time.
+unsafe extern "C" fn on_work(_: *mut SpuState, _: u32) {}
+
 /// Commands of the transfer unit (Cell Broadband Engine Architecture), without their fence and barrier bits.
 pub(crate) mod opcode {
     pub const FENCE_AND_BARRIER: u32 = 0x3;
@@ -95,8 +101,24 @@ pub(crate) mod opcode {
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
     // The upper half holds hints for caches and replacement, which nothing here has.
     let command = command & 0xff;
+    // Most commands are plain transfers that break no rule. The others, and those that do, take the long way.
+    if let Some(direction) = plain(command)
+        && transfer::quick(spu.context(), direction, local, effective, bytes, tag)
+    {
+        return;
+    }
     if let Err(fault) = perform(spu, local, effective, bytes, tag, command) {
         spu.fail(Stop::Transfer(fault));
+    }
+}
+
+/// The direction of a command that is one transfer.
+#[inline]
+fn plain(command: u32) -> Option<Direction> {
+    match command {
+        0x40..=0x42 => Some(Direction::Get),
+        0x20..=0x22 => Some(Direction::Put),
+        _ => None,
     }
 }
 
@@ -171,7 +193,7 @@ fn advance(spu: &mut SpuState, mut list: List) -> Result<(), TransferFault> {
     if list.advance(spu.context())? == Progress::Stalled {
         spu.stalled |= 1 << list.tag;
         spu.lists.push(list);
-        spu.context().raise(spu_event::LIST_STALL);
+        spu.own_events |= spu_event::LIST_STALL;
     }
     Ok(())
 }

@@ -9,8 +9,11 @@
 //! | module | holds |
 //! |---|---|
 //! | [`context`], [`run`] | an SPE; one run of it and how it ended |
-//! | [`store`], [`image`], [`elf`] | the local store; a program, checked and loaded; the file format |
-//! | [`fifo`], [`signal`], [`notify`] | mailboxes; signal registers; threads that wait for any of them |
+//! | [`store`], [`image`] | the local store; a program, checked and loaded |
+//! | [`elf`], [`dynamic`] | the file format; what is linked at load |
+//! | [`mailbox`], [`signal`], [`notify`] | mailboxes; signal registers; threads that wait for any of them |
+//! | [`biased`] | a lock that costs its usual thread nothing |
+//! | [`style`] | the runtime's way of doing things, and Linux's |
 //! | [`transfer`], [`list`], [`atomic`] | DMA and its rules; lists; reservations on cache lines |
 //! | [`spu`], [`channel`], [`hooks`] | an SPU's own state; its channels; the table that its program calls |
 //! | [`event`] | events of several contexts in one wait |
@@ -21,16 +24,18 @@
 #![deny(missing_docs)]
 
 pub mod atomic;
+pub mod biased;
 pub mod channel;
 pub mod clock;
 pub mod context;
+pub mod dynamic;
 pub mod elf;
 pub mod error;
 pub mod event;
-pub mod fifo;
 pub mod hooks;
 pub mod image;
 pub mod list;
+pub mod mailbox;
 pub mod notify;
 pub mod pool;
 pub mod problem;
@@ -40,6 +45,7 @@ pub mod signal;
 pub mod simulated;
 pub mod spu;
 pub mod store;
+pub mod style;
 pub mod transfer;
 
 pub use context::{Context, ContextOptions};

@@ -7,6 +7,7 @@ use seatmap_os::registers;
 use seatmap_os::window::Reserved;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 /// Addresses of one problem state area.
@@ -27,6 +28,9 @@ pub const SIGNAL_1: usize = 0x1_400c;
 pub const SIGNAL_2: usize = 0x1_c00c;
 
 static AREAS: RwLock<BTreeMap<usize, Weak<Context>>> = RwLock::new(BTreeMap::new());
+/// The addresses between which all areas lie that there were: most transfers go elsewhere, and need no lock.
+static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
+static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
 /// The addresses of one SPE's registers.
 #[derive(Debug)]
@@ -52,8 +56,11 @@ impl Area {
 
     /// Makes the registers of `context` known to transfers.
     pub fn announce(&self, context: &Arc<Context>) {
+        let start = self.start() as usize;
         let mut areas = AREAS.write().unwrap_or_else(PoisonError::into_inner);
-        areas.insert(self.start() as usize, Arc::downgrade(context));
+        areas.insert(start, Arc::downgrade(context));
+        LOWEST.fetch_min(start, Ordering::Release);
+        HIGHEST.fetch_max(start + BYTES, Ordering::Release);
     }
 }
 
@@ -73,9 +80,20 @@ pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
     }
 }
 
+/// Whether an address lies between the first and the last area that there were.
+#[inline]
+#[must_use]
+pub fn is_near(address: u64) -> bool {
+    address >= LOWEST.load(Ordering::Acquire) as u64 && address < HIGHEST.load(Ordering::Acquire) as u64
+}
+
 /// The SPE whose registers have this address, and the register's offset.
 #[must_use]
+#[inline]
 pub fn register(address: u64) -> Option<(Arc<Context>, usize)> {
+    if !is_near(address) {
+        return None;
+    }
     let address = usize::try_from(address).ok()?;
     let areas = AREAS.read().unwrap_or_else(PoisonError::into_inner);
     let (start, context) = areas.range(..=address).next_back()?;

@@ -124,6 +124,7 @@ impl Runner {
         // SAFETY: no program runs, so nobody else touches the state.
         let spu = unsafe { &mut *self.spu.get() };
         *spu = SpuState::new(spu.context);
+        spu.acknowledged = spu.context().mailboxes().counts_before();
         Ok(())
     }
 

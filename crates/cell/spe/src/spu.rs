@@ -4,6 +4,8 @@ use crate::atomic::Reservation;
 use crate::clock;
 use crate::context::Context;
 use crate::list::List;
+use crate::mailbox::Counts;
+use crate::notify::Polls;
 use crate::run::{Pause, Stop};
 use crate::simulated::spu::Simulated;
 use corosensei::Yielder;
@@ -29,6 +31,12 @@ pub struct SpuState {
     pub stalled: u32,
     /// Events that the program wants to know of.
     pub event_mask: u32,
+    /// Its polls of empty channels.
+    pub polls: Polls,
+    /// Events of the SPU's own making that were not acknowledged: nobody else waits for them.
+    pub own_events: u32,
+    /// What had happened in the mailboxes when the program last acknowledged their events.
+    pub acknowledged: Counts,
     /// The value that the program gave the decrementer, and the tick when it did.
     pub decrementer: (u32, u64),
     /// Whether the decrementer's event was reported since it was set.
@@ -57,6 +65,9 @@ impl SpuState {
             lists: Vec::new(),
             stalled: 0,
             event_mask: 0,
+            polls: Polls::default(),
+            own_events: 0,
+            acknowledged: Counts::default(),
             decrementer: (0, clock::host_ticks()),
             has_decremented: true,
             command: [0; 5],
@@ -68,6 +79,7 @@ impl SpuState {
 
     /// The context.
     #[must_use]
+    #[inline]
     pub fn context(&self) -> &Context {
         // SAFETY: the context owns this state, and is alive while anything can ask.
         unsafe { &*self.context }
@@ -105,6 +117,7 @@ impl SpuState {
 
     /// Tags without an unfinished list.
     #[must_use]
+    #[inline]
     pub fn complete_tags(&self) -> u32 {
         !self.lists.iter().fold(0, |tags, list| tags | 1 << list.tag)
     }

@@ -36,24 +36,28 @@ impl Store {
 
     /// How long it is.
     #[must_use]
+    #[inline]
     pub fn bytes(&self) -> usize {
         self.window.bytes()
     }
 
     /// Its address as the SPU sees it.
     #[must_use]
+    #[inline]
     pub fn base(&self) -> *mut u8 {
         self.window.high()
     }
 
     /// Its effective address: where the PPE and other SPEs see it, below 4 GiB where there is room.
     #[must_use]
+    #[inline]
     pub fn effective(&self) -> *mut u8 {
         self.window.low()
     }
 
     /// Where a range begins in the effective address space; `None` if it does not lie in the store.
     #[must_use]
+    #[inline]
     pub fn at(&self, local: u32, bytes: usize) -> Option<*mut u8> {
         let start = usize::try_from(local).ok()?;
         let end = start.checked_add(bytes)?;
@@ -61,10 +65,13 @@ impl Store {
         (end <= self.bytes()).then(|| unsafe { self.effective().add(start) })
     }
 
-    /// Fills it with zeros.
-    pub fn clear(&self) {
-        // SAFETY: exactly the mapping; a program that is not running has no reference to it.
-        unsafe { self.effective().write_bytes(0, self.bytes()) };
+    /// Makes every page writable through [`Store::effective`].
+    ///
+    /// # Errors
+    /// [`SpeError::Store`].
+    pub fn open(&self) -> Result<(), SpeError> {
+        // Without a second address, the pages of the last program are there to be executed only.
+        if self.effective() == self.base() { self.execute(0, 0) } else { Ok(()) }
     }
 
     /// Lets the SPU execute these pages, and no others.

@@ -14,6 +14,7 @@ struct seatmap_spu_hooks {
     void (*write)(void *spu, unsigned int channel, unsigned int value);
     unsigned int (*count)(void *spu, unsigned int channel);
     void (*command)(void *spu, unsigned int ls, uint64_t ea, unsigned int size, unsigned int tag, unsigned int cmd);
+    void (*work)(void *spu, unsigned int cycles);
 };
 
 /* The loader fills it. */
@@ -51,6 +52,12 @@ static inline void __seatmap_command(volatile const void *ls, uint64_t ea, unsig
     __asm__ volatile("" ::: "memory");
     __seatmap_spu.hooks->command(__seatmap_spu.spu, low, __seatmap_effective(ea, cmd), size, tag, cmd);
     __asm__ volatile("" ::: "memory");
+}
+
+/* Says that the code here takes core cycles on a Cell. A simulated one charges them; this computer does nothing. */
+static inline void seatmap_spu_work(unsigned int cycles)
+{
+    __seatmap_spu.hooks->work(__seatmap_spu.spu, cycles);
 }
 
 static inline unsigned int spu_readch(unsigned int channel)

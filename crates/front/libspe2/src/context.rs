@@ -2,19 +2,19 @@
 
 use crate::call::{Errno, number, pointer};
 use crate::gang::GangHandle;
-use crate::handle::{ContextHandle, Handle, OneContext};
+use crate::handle::{ContextHandle, Handle, Held, OneContext};
 use crate::types::flag;
+use seatmap_spe::notify::Polls;
 use seatmap_spe::{Context, ContextOptions};
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::Arc;
 
 /// The context behind a pointer from C; `ESRCH` without one.
 ///
 /// # Safety
 /// The pointer is NULL or leads to memory of at least the size of a handle.
-pub unsafe fn context(spe: *const ContextHandle) -> Result<Arc<OneContext>, Errno> {
+pub unsafe fn context(spe: *const ContextHandle) -> Result<Held, Errno> {
     // SAFETY: the caller's promise.
-    unsafe { Handle::known(spe, libc::ESRCH) }
+    unsafe { Held::of(spe) }
 }
 
 /// Creates an SPE context.
@@ -62,7 +62,7 @@ fn create(flags: u32, seat: Option<usize>) -> Result<*mut ContextHandle, Errno> 
         seat,
         maps_registers: flags & flag::MAP_PS != 0,
     };
-    Ok(Handle::give(OneContext { spe: Context::new(options)?, flags }))
+    Ok(Handle::give(OneContext { spe: Context::new(options)?, flags, polls: Polls::default() }))
 }
 
 /// Destroys a context; `EAGAIN` while it runs.
@@ -74,6 +74,8 @@ pub unsafe extern "C" fn spe_context_destroy(spe: *mut ContextHandle) -> c_int {
         // SAFETY: C's promise.
         unsafe { Handle::destroy(spe, libc::ESRCH, |one| one.spe.is_running().then_some(libc::EAGAIN)) }?;
         one.spe.close();
+        drop(one);
+        Held::forget_last();
         Ok(0)
     })
 }

@@ -14,6 +14,7 @@ use std::io;
 ///
 /// # Errors
 /// `Other` for an address that cannot be read or written, or the kernel's error where no handler can be set.
+#[inline]
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<()> {
     machine::prepare()?;
     // SAFETY: the caller's promise; a fault ends in the handler.
@@ -44,6 +45,7 @@ pub unsafe fn exchange(at: *mut u64, old: u64, new: u64) -> io::Result<bool> {
 ///
 /// # Errors
 /// The kernel's error.
+#[inline]
 pub fn prepare() -> io::Result<()> {
     machine::prepare()
 }

@@ -25,6 +25,7 @@
 //! | [`net`], [`tcp`] | the addresses of this computer; facts of the kernel about a TCP connection |
 //! | [`small`] | small files of the kernel, and the numbers in them |
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
+//! | [`barrier`] | order between threads, at the cost of one side |
 //! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
@@ -37,6 +38,7 @@
 
 pub mod affinity;
 pub mod attribute;
+pub mod barrier;
 pub mod boot;
 pub mod bpf;
 mod bytes;

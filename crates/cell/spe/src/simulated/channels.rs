@@ -14,7 +14,7 @@ use seatmap_sim::cell_be::session::{Call, Outbound, Reading, TagCondition};
 
 /// The table of the simulated Cell.
 pub static SIMULATED: Hooks =
-    Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command };
+    Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command, work: on_work };
 
 /// The state behind the pointer that the loader wrote into the image.
 ///
@@ -50,6 +50,13 @@ unsafe extern "C" fn on_count(spu: *mut SpuState, channel: u32) -> u32 {
 unsafe extern "C" fn on_command(spu: *mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
     // SAFETY: called by the program with its own state.
     commands::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
+}
+
+unsafe extern "C" fn on_work(spu: *mut SpuState, cycles: u32) {
+    if cycles > 0 {
+        // SAFETY: called by the program with its own state.
+        call(unsafe { state(spu) }, Call::Work(cycles.into()));
+    }
 }
 
 /// The channels at which a program waits, and what a wait that cannot end is called.

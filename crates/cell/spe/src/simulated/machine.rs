@@ -40,7 +40,7 @@ pub fn simulated() -> Option<&'static Arc<Driver>> {
 /// [`SpeError::Machine`].
 pub fn processors() -> Result<(usize, usize), SpeError> {
     Ok(match machine()? {
-        Machine::Host => (1, crate::pool::seats()),
+        Machine::Host => (1, crate::pool::seats()?),
         Machine::Simulated(driver) => (driver.model().chips, driver.model().spes()),
     })
 }

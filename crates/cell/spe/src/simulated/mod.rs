@@ -7,7 +7,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`machine`] | which machine the environment asks for |
+//! | [`machine`], [`layout`] | which machine the environment asks for; where contexts and memory lie on it |
 //! | [`driver`] | the thread that owns the session: turns, and their ends |
 //! | [`compute`] | what is charged for the work between two calls |
 //! | [`finish`] | the trace and the summary at the end |
@@ -23,6 +23,7 @@ pub mod compute;
 pub mod desk;
 pub mod driver;
 pub mod finish;
+pub mod layout;
 pub mod machine;
 pub mod ppe;
 pub mod spin;

@@ -5,6 +5,7 @@ use crate::error::SpeError;
 use crate::run::Stop;
 use crate::simulated::desk;
 use crate::simulated::driver::Driver;
+use crate::simulated::layout;
 use crate::simulated::spu::failed;
 use crate::store::Store;
 use crate::transfer::{Direction, Transfer};
@@ -38,9 +39,10 @@ impl Seat {
         let (base, effective, bytes) = (store.base() as usize, store.effective() as usize, store.bytes());
         let (gathers, registers) = (options.signals_gather, registers as u64);
         let seat = options.seat.map(|place| Session::chain_seat(driver.model(), place));
+        let chip = layout::chip();
         let add = move |session: &mut Session| {
             let store = LocalStore { base: base as *mut u8, effective: effective as *mut u8, bytes: bytes as u32 };
-            u64::from(session.add_context(NewContext { number, store, registers, gathers, seat }))
+            u64::from(session.add_context(NewContext { number, store, registers, gathers, seat, chip }))
         };
         let task = desk::now(driver, add) as u16;
         Seat { driver: Arc::clone(driver), task, by_kernel: !options.maps_registers, looks: AtomicU32::new(0) }

@@ -96,8 +96,8 @@ pub struct Context {
     pub fault: Option<Command>,
     /// The first proxy command that could not.
     pub proxy_fault: Option<Command>,
-    /// The SPE that it takes if that can be had.
-    pub wish: Option<u16>,
+    /// The SPE that it takes if that can be had, and the chip whose SPEs it takes otherwise.
+    pub wish: (Option<u16>, Option<u8>),
     /// The SPE that it is on.
     pub seat: Option<u16>,
     /// The thread that runs its program.
@@ -114,7 +114,7 @@ pub struct Context {
 
 impl Context {
     /// A context in which nothing has happened.
-    pub fn new(number: u32, gathers: [bool; 2], wish: Option<u16>, tick: u64) -> Self {
+    pub fn new(number: u32, gathers: [bool; 2], wish: (Option<u16>, Option<u8>), tick: u64) -> Self {
         Context {
             number,
             inbound: InboundMailbox::default(),
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     fn context() -> Context {
-        Context::new(0, [false, true], None, 100)
+        Context::new(0, [false, true], (None, None), 100)
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub struct NewContext {
     pub gathers: [bool; 2],
     /// The SPE that it takes if that can be had; `None` for any.
     pub seat: Option<u16>,
+    /// The chip whose SPEs it takes if one can be had; `None` for any.
+    pub chip: Option<u8>,
 }
 
 /// A Cell at work for the programs of one process.
@@ -114,7 +116,7 @@ impl Session {
     /// Adds a context. It has no SPE until it runs.
     pub fn add_context(&mut self, new: NewContext) -> u16 {
         let tick = self.world.tick();
-        let task = self.world.add_task(Some(Context::new(new.number, new.gathers, new.seat, tick)));
+        let task = self.world.add_task(Some(Context::new(new.number, new.gathers, (new.seat, new.chip), tick)));
         self.world.programs_mut().process.add(task, new.store, new.registers);
         task
     }

@@ -35,7 +35,8 @@ impl Bench {
         let mut lines = Box::new(Lines([0; 512]));
         let base = lines.0.as_mut_ptr().cast();
         let store = LocalStore { base, effective: base, bytes: 4096 };
-        let new = NewContext { number, store, registers: registers(number), gathers: [false, true], seat: None };
+        let new =
+            NewContext { number, store, registers: registers(number), gathers: [false, true], seat: None, chip: None };
         self.contexts.push(self.session.add_context(new));
         self.stores.push(lines);
     }

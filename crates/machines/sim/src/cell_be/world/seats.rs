@@ -43,11 +43,10 @@ impl World {
         if state.seat.is_some() {
             return true;
         }
-        let wish = state.wish.filter(|wish| self.can_be_left(*wish));
-        let mut seats = self.programs.seats.iter().copied();
-        let free = seats.clone().find(|spe| self.spes[*spe as usize].seated().is_none());
-        let found = wish.or(free).or_else(|| seats.find(|spe| self.can_be_left(*spe)));
-        let Some(spe) = found else { return false };
+        let (wish, chip) = state.wish;
+        let wish = wish.filter(|wish| self.can_be_left(*wish));
+        let near = chip.and_then(|chip| self.free_seat(|spe| self.spes[spe as usize].node().chip == chip));
+        let Some(spe) = wish.or(near).or_else(|| self.free_seat(|_| true)) else { return false };
         if let Some(other) = self.spes[spe as usize].seated() {
             self.leave_seat(other);
         }
@@ -55,6 +54,13 @@ impl World {
         self.tasks[context as usize].seat = Seat::Spe(spe);
         self.context_of(context).seat = Some(spe);
         true
+    }
+
+    /// The first SPE of some that has no context, or whose context can leave.
+    fn free_seat(&self, is_wanted: impl Fn(u16) -> bool) -> Option<u16> {
+        let mut seats = self.programs.seats.iter().copied().filter(|spe| is_wanted(*spe));
+        let free = seats.clone().find(|spe| self.spes[*spe as usize].seated().is_none());
+        free.or_else(|| seats.find(|spe| self.can_be_left(*spe)))
     }
 
     fn can_be_left(&self, spe: u16) -> bool {
