@@ -12,6 +12,8 @@ pub const LEAST_STACK_BYTES: usize = 16 << 10;
 const LINK: &[u8] = b"__seatmap_spu";
 /// The symbol whose value is the size of the store that the program was built for, if that is not the Cell's.
 const STORE_BYTES: &[u8] = b"__seatmap_ls_bytes";
+/// The symbol of an image that counts its work.
+const COUNTS: &[u8] = b"__seatmap_counts";
 /// Relocations of x86-64 (its psABI): an address with an addend, a symbol's address twice, the image's own address.
 const ADDRESS_64: u32 = 1;
 const GLOB_DAT: u32 = 6;
@@ -43,6 +45,8 @@ pub struct Loaded {
     pub start: usize,
     /// The end of its data in the store: its heap begins there.
     pub end: usize,
+    /// Whether it counts its work in a register.
+    pub counts: bool,
 }
 
 impl Image {
@@ -114,7 +118,8 @@ impl Image {
         dynamic.link(&mut memory, base, [link[0], link[1], store.bytes() as u64, end as u64])?;
         let start = Bytes(&self.file).size(24).filter(|start| *start < end).ok_or_else(|| broken("its start"))?;
         self.place(store, &memory)?;
-        Ok(Loaded { start: store.base() as usize + start, end })
+        let counts = dynamic.find(&memory, COUNTS).is_some();
+        Ok(Loaded { start: store.base() as usize + start, end, counts })
     }
 
     /// The store that the program was built for, in bytes, if that is not the Cell's.
