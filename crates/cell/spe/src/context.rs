@@ -10,7 +10,7 @@ use crate::notify::Notify;
 use crate::pool;
 use crate::problem::{self, Area};
 use crate::proxy::{self, Proxy};
-use crate::run::{Ended, Pause, Runner, Stop};
+use crate::run::{Ended, Pause, Runner, Stop, Turned};
 use crate::signal::Signal;
 use crate::simulated::channels::SIMULATED;
 use crate::simulated::ppe::Seat;
@@ -480,7 +480,7 @@ impl Context {
     ///
     /// # Safety
     /// As for [`Context::resume`], and the session is the program's alone until it returns.
-    pub unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> (Pause, u64) {
+    pub unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> Turned {
         // SAFETY: the caller's promise.
         unsafe { (*self.runner.get()).resume_simulated(&self.store, session, turn) }
     }

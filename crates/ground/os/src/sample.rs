@@ -14,8 +14,10 @@ pub struct Sample {
     pub at: u64,
     /// Its stack pointer.
     pub stack: u64,
-    /// A number for its registers, with those for vectors.
+    /// A number for its registers, with those for vectors, and without the next one.
     pub registers: u64,
+    /// The register in which some programs count what they do: r15 of x86-64.
+    pub counter: u64,
     /// A number for the end of its stack.
     pub top: u64,
 }
@@ -30,11 +32,12 @@ pub fn of(tid: Tid, within: Duration) -> Option<Sample> {
 }
 
 /// What a thread does when it looks at itself. It is called in a signal handler, on a stack of its own: it may read and
-/// write memory, and nothing else. If it returns true, [`Interrupt`] is called next, on the thread's own stack.
+/// write memory, and nothing else. True says that the thread does the same for ever, its counter aside: it goes once
+/// more through all that it does, and is then [interrupted](Interrupt) at a place that does not depend on chance.
 pub type Look = fn(Sample) -> bool;
 
 /// Called on the thread's own stack, where it was interrupted; the thread goes on there when it returns.
-pub type Interrupt = fn();
+pub type Interrupt = fn(Sample);
 
 /// The calling thread looks at itself for each time that it has used its CPU so long. It must not end while this lives.
 #[derive(Debug)]
@@ -56,6 +59,7 @@ impl Ticks {
 mod machine {
     use super::{Interrupt, Look, Sample};
     use crate::Tid;
+    use std::cell::UnsafeCell;
     use std::io;
     use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
     use std::sync::{Mutex, OnceLock, PoisonError};
@@ -83,7 +87,7 @@ mod machine {
     /// The thread that is asked; 0 when it has answered. One is asked at a time.
     static ASKED: AtomicI32 = AtomicI32::new(0);
     static ASKER: Mutex<()> = Mutex::new(());
-    static ANSWER: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+    static ANSWER: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
     static LOOKS: OnceLock<(Look, Interrupt)> = OnceLock::new();
 
     fn sample_signal() -> libc::c_int {
@@ -96,9 +100,14 @@ mod machine {
 
     type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
-    fn handle(signal: libc::c_int, handler: Handler, flags: libc::c_int) -> io::Result<()> {
+    /// Sets a handler, during which `held` waits.
+    fn handle(signal: libc::c_int, handler: Handler, flags: libc::c_int, held: Option<libc::c_int>) -> io::Result<()> {
         // SAFETY: all fields of it may be zero.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        if let Some(held) = held {
+            // SAFETY: adds a signal to a set.
+            unsafe { libc::sigaddset(&raw mut action.sa_mask, held) };
+        }
         action.sa_sigaction = handler as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | flags;
         // SAFETY: the structure is whole; the handlers are safe at any point of any thread.
@@ -111,7 +120,8 @@ mod machine {
     fn prepare() -> io::Result<()> {
         static DONE: OnceLock<Result<(), i32>> = OnceLock::new();
         let code = |error: io::Error| error.raw_os_error().unwrap_or(libc::EINVAL);
-        let set = || handle(sample_signal(), on_sample, libc::SA_ONSTACK).map_err(code);
+        // An interrupt must find the thread's own stack, and not that of this handler.
+        let set = || handle(sample_signal(), on_sample, libc::SA_ONSTACK, Some(interrupt_signal())).map_err(code);
         DONE.get_or_init(set).map_err(io::Error::from_raw_os_error)
     }
 
@@ -134,8 +144,8 @@ mod machine {
             }
             std::thread::sleep(Duration::from_micros(20));
         }
-        let [at, stack, registers, top] = [0, 1, 2, 3].map(|part| ANSWER[part].load(Ordering::Relaxed));
-        Some(Sample { at, stack, registers, top })
+        let [at, stack, registers, counter, top] = [0, 1, 2, 3, 4].map(|part| ANSWER[part].load(Ordering::Relaxed));
+        Some(Sample { at, stack, registers, counter, top })
     }
 
     /// Mixes a word into a number (FNV-1a over words, with a turn so that high bits count).
@@ -160,7 +170,8 @@ mod machine {
         // SAFETY: the caller's promise.
         let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
         let register = |which: libc::c_int| machine.gregs[which as usize] as u64;
-        let general = (libc::REG_R8..=libc::REG_RIP).fold(0, |number, which| mixed(number, register(which)));
+        let others = (libc::REG_R8..=libc::REG_RIP).filter(|which| *which != libc::REG_R15);
+        let general = others.fold(0, |number, which| mixed(number, register(which)));
         let general = mixed(general, register(libc::REG_EFL) & FLAGS);
         let stack = register(libc::REG_RSP);
         let from = stack - RED_ZONE_BYTES;
@@ -168,7 +179,8 @@ mod machine {
         let saved = machine.fpregs.cast::<u8>();
         // SAFETY: the thread's own stack, and what the kernel saved.
         let (vectors, top) = unsafe { (vectors(saved), number_of(from as *const u8, (until - from) as usize)) };
-        Sample { at: register(libc::REG_RIP), stack, registers: mixed(general, vectors), top }
+        let (at, counter) = (register(libc::REG_RIP), register(libc::REG_R15));
+        Sample { at, stack, registers: mixed(general, vectors), counter, top }
     }
 
     /// A number for the vector registers that the kernel saved.
@@ -198,20 +210,105 @@ mod machine {
             if unsafe { libc::gettid() } != ASKED.load(Ordering::Acquire) {
                 return;
             }
-            let parts = [sample.at, sample.stack, sample.registers, sample.top];
+            let parts = [sample.at, sample.stack, sample.registers, sample.counter, sample.top];
             parts.iter().zip(&ANSWER).for_each(|(part, place)| place.store(*part, Ordering::Relaxed));
             return ASKED.store(0, Ordering::Release);
         }
         if LOOKS.get().is_some_and(|(look, _)| look(sample)) {
+            // SAFETY: called by the kernel, on the one thread that has ticks.
+            unsafe { step(context, Steps { first: Some(sample), lowest: key(context), left: MOST_STEPS }) };
+        }
+    }
+
+    /// A walk through all that a thread does again and again, instruction by instruction.
+    struct Steps {
+        /// The state in which it began; none when it has come back there.
+        first: Option<Sample>,
+        /// The lowest place, and of several visits there that with the lowest registers.
+        lowest: Key,
+        left: u32,
+    }
+
+    /// A place and the lower halves of the registers there: pointers of the system, which differ from run to run, are the
+    /// same in all visits.
+    type Key = (u64, [u32; 16]);
+
+    /// Single instructions that a walk may have.
+    const MOST_STEPS: u32 = 100_000;
+    /// The flag that has the processor stop after each instruction (Intel's manual, volume 1, section 3.4.3).
+    const TRAP_FLAG: i64 = 0x100;
+
+    /// The walk of the thread that has ticks, which alone touches it.
+    struct Walk(UnsafeCell<Option<Steps>>);
+
+    // SAFETY: one thread has ticks, and its handlers do not interrupt each other: they run one after the other.
+    unsafe impl Sync for Walk {}
+
+    static WALK: Walk = Walk(UnsafeCell::new(None));
+
+    unsafe fn key(context: *mut libc::c_void) -> Key {
+        // SAFETY: the caller hands on what the kernel gave it.
+        let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+        let lower = |at: usize| if at == libc::REG_R15 as usize { 0 } else { registers[at] as u32 };
+        (registers[libc::REG_RIP as usize] as u64, std::array::from_fn(lower))
+    }
+
+    /// Goes on with a walk after the next instruction.
+    unsafe fn step(context: *mut libc::c_void, steps: Steps) {
+        // SAFETY: the caller hands on what the kernel gave it; the walk is this thread's.
+        unsafe {
+            (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_EFL as usize] |= TRAP_FLAG;
+            *WALK.0.get() = Some(steps);
+        }
+    }
+
+    /// Ends a walk, if there is one.
+    unsafe fn stop_walk(context: *mut libc::c_void) {
+        // SAFETY: the caller hands on what the kernel gave it; the walk is this thread's.
+        unsafe {
+            (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP_FLAG;
+            *WALK.0.get() = None;
+        }
+    }
+
+    /// After an instruction of a walk: until it is back where it began, looks for the lowest place; then goes there, and
+    /// has the thread interrupted.
+    extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        // SAFETY: called by the kernel, on a thread with a walk if it is the one that has ticks.
+        let (walk, here, sample) = unsafe { ((*WALK.0.get()).take(), key(context), look(context)) };
+        let Some(mut steps) = walk else {
+            // A trap of the program's own: the default action ends the process.
+            // SAFETY: resets a signal, and sends it again.
+            unsafe { (libc::signal(signal, libc::SIG_DFL), libc::raise(signal)) };
+            return;
+        };
+        if steps.first.is_some_and(|first| Sample { counter: 0, ..first } == Sample { counter: 0, ..sample }) {
+            steps.first = None;
+        }
+        steps.left = steps.left.saturating_sub(1);
+        let is_there = steps.first.is_none() && here == steps.lowest;
+        steps.lowest = if steps.first.is_some() { steps.lowest.min(here) } else { steps.lowest };
+        if !is_there && steps.left > 0 {
+            // SAFETY: as above.
+            return unsafe { step(context, steps) };
+        }
+        // SAFETY: as above.
+        unsafe { stop_walk(context) };
+        if is_there {
             // It comes when this handler has returned, on the stack that the thread had.
             // SAFETY: as in `send`.
             unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), libc::gettid(), interrupt_signal()) };
         }
     }
 
-    extern "C" fn on_interrupt(_: libc::c_int, _: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    extern "C" fn on_interrupt(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
         if let Some((_, interrupt)) = LOOKS.get() {
-            interrupt();
+            // SAFETY: called by the kernel, on the one thread that has ticks.
+            let sample = unsafe {
+                stop_walk(context);
+                look(context)
+            };
+            interrupt(sample);
         }
     }
 
@@ -229,8 +326,9 @@ mod machine {
                 return Err(io::Error::new(io::ErrorKind::AlreadyExists, "another thread has ticks"));
             }
             prepare()?;
+            handle(libc::SIGTRAP, on_step, libc::SA_ONSTACK, Some(interrupt_signal()))?;
             // No signal is held back while the interrupted thread is elsewhere.
-            handle(interrupt_signal(), on_interrupt, libc::SA_NODEFER)?;
+            handle(interrupt_signal(), on_interrupt, libc::SA_NODEFER, None)?;
             own_stack()?;
             let timer = timer()?;
             let period = libc::timespec { tv_sec: 0, tv_nsec: every.subsec_nanos().max(1).into() };
@@ -376,19 +474,38 @@ mod tests {
     }
 
     static TICKS: AtomicU64 = AtomicU64::new(0);
-    static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
+    static FLAG: AtomicU64 = AtomicU64::new(0);
+    static INTERRUPTS: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
+
+    /// Waits for a flag and counts in r15 how often it looks: the loop's first instruction is the lowest.
+    fn spin() {
+        // SAFETY: reads a flag; the register is restored.
+        unsafe {
+            std::arch::asm!(
+                "push r15", "xor r15d, r15d",
+                "2: lea r15, [r15 + 3]", "mov rax, [{flag}]", "test rax, rax", "jz 2b",
+                "pop r15",
+                flag = in(reg) FLAG.as_ptr(), out("rax") _,
+            );
+        }
+    }
 
     #[test]
-    fn ticks_come_while_the_thread_works() {
+    fn a_thread_that_spins_is_interrupted_at_the_same_place_again() {
         let work = || {
-            let look = |sample: Sample| sample.at != 0 && TICKS.fetch_add(1, Ordering::Relaxed) == 1;
-            let interrupt = || _ = INTERRUPTS.fetch_add(1, Ordering::Relaxed);
+            let look = |sample: Sample| sample.at != 0 && TICKS.fetch_add(1, Ordering::Relaxed) > 0;
+            let interrupt = |sample: Sample| {
+                let place = INTERRUPTS.iter().find(|place| place.load(Ordering::Relaxed) == 0);
+                place.map_or((), |place| place.store(sample.at, Ordering::Relaxed));
+                assert_eq!(sample.counter % 3, 0);
+                // The last one ends the loop.
+                FLAG.store(u64::from(INTERRUPTS[7].load(Ordering::Relaxed) != 0), Ordering::Relaxed);
+            };
             let _ticks = Ticks::begin(Duration::from_millis(1), look, interrupt).unwrap();
-            while TICKS.load(Ordering::Relaxed) < 4 {
-                std::hint::spin_loop();
-            }
-            INTERRUPTS.load(Ordering::Relaxed)
+            spin();
+            INTERRUPTS.each_ref().map(|place| place.load(Ordering::Relaxed))
         };
-        assert_eq!(std::thread::spawn(work).join().unwrap(), 1);
+        let places = std::thread::spawn(work).join().unwrap();
+        assert!(places.iter().all(|place| *place == places[0]), "{places:x?}");
     }
 }

@@ -39,6 +39,8 @@ pub struct Progress {
     pub looks: u32,
     /// The call's number.
     pub number: u64,
+    /// Whether it was woken before it was parked.
+    pub is_woken: bool,
     /// What the call spends its time on, and since when.
     pub spends: Option<(Spent, u64)>,
 }
