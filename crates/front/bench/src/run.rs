@@ -8,8 +8,9 @@ mod program;
 use crate::pair;
 use crate::row::Row;
 use program::{Figures, THREADS};
-use seatmap_launch::{Beyond, Executable, LaunchOptions, SeatAllocator, SeatList};
-use seatmap_os::CpuList;
+use seatmap_launch::{Beyond, Executable, LaunchOptions, ProgramMemory, SeatAllocator, SeatList};
+use seatmap_os::mempolicy::MemoryPolicy;
+use seatmap_os::{CpuList, CpuSet};
 use seatmap_statistics::{median, quantile};
 use std::error::Error;
 use std::process::Command;
@@ -33,8 +34,11 @@ const LAUNCHER: &str = "launcher";
 const PROGRAM: &str = "program";
 const SHELL: &str = "shell";
 
-/// The two forms of a seating that the launcher takes.
-const FORMS: [(&str, Beyond); 2] = [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle)];
+/// The forms of a seating that the launcher takes.
+const FORMS: [(&str, Beyond); 3] =
+    [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle), (WITH_MEMORY, Beyond::Leave)];
+/// The form that gives each thread but the first a memory policy of its own, set in the thread before it begins.
+const WITH_MEMORY: &str = "a plan with memory";
 
 /// Plays another part than the bench, where the arguments ask for it.
 pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
@@ -46,10 +50,10 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     }
 }
 
-/// The added time of a creation, and the ratio of times after seating, for both forms.
+/// The added time of a creation, and the ratio of times after seating, for each form.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
-    let mut found: [Vec<Figures>; 3] = Default::default();
+    let mut found: [Vec<Figures>; 1 + FORMS.len()] = Default::default();
     for turn in 0..TURNS {
         for step in 0..found.len() {
             let kind = (turn + step) % found.len();
@@ -129,11 +133,20 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     list.push(cpus[1].parse()?);
     let list = CpuList(list);
     let seating = SeatAllocator::new(SeatList::of_cpus(&list, beyond), Vec::new(), 0).strict(true);
-    let (ending, report) = seatmap_launch::run(&program, seating, LaunchOptions::default())?;
+    let memory = (form == WITH_MEMORY).then(|| memory(1 + THREADS));
+    let options = LaunchOptions { memory, ..LaunchOptions::default() };
+    let (ending, report) = seatmap_launch::run(&program, seating, options)?;
     match report.troubles().first() {
         Some(trouble) => Err(trouble.clone().into()),
         None => ending.leave_alike(),
     }
+}
+
+/// Memory of node 0 for each task but the first, so that every thread differs from its creator.
+fn memory(others: usize) -> ProgramMemory {
+    let of_task = Some(MemoryPolicy::bind(CpuSet::single(0)));
+    let tasks = std::iter::once(None).chain(std::iter::repeat_n(of_task, others)).collect();
+    ProgramMemory { asked: "plan".to_owned(), tasks, all: None, nodes: None }
 }
 
 fn compared(form: &str, alone: &[Figures], seated: &[Figures]) -> [Row; 2] {

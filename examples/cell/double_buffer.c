@@ -1,9 +1,9 @@
 /* One SPE doubles 64 Ki numbers by double buffering, and reports by mailbox. */
-#include <libspe2.h>
+#include "ladder.h"
 
 #define COUNT (64 << 10)
 
-extern spe_program_handle_t stream_spu;
+extern spe_program_handle_t double_buffer_spu;
 
 static float data[COUNT] __attribute__((aligned(128)));
 static struct {
@@ -13,20 +13,17 @@ static struct {
 
 int main(void)
 {
-    unsigned int entry = SPE_DEFAULT_ENTRY, chunks = 0, wrong = 0;
-    spe_context_ptr_t spe = spe_context_create(0, NULL);
+    unsigned int chunks = 0, wrong = 0;
+    struct worker one = worker(&double_buffer_spu, 0, &job);
     for (int i = 0; i < COUNT; i++)
         data[i] = (float)i;
     job.data = (unsigned long)data, job.count = COUNT;
-    if (spe == NULL || spe_program_load(spe, &stream_spu) != 0
-        || spe_context_run(spe, &entry, 0, &job, NULL, NULL) != 0) {
-        perror("stream");
-        return 1;
-    }
-    spe_out_mbox_read(spe, &chunks, 1);
+    start(&one);
+    MUST(pthread_join(one.thread, NULL) == 0 && one.result == 0);
+    MUST(spe_out_mbox_read(one.spe, &chunks, 1) == 1);
     for (int i = 0; i < COUNT; i++)
         wrong += data[i] != 2.0f * (float)i;
     printf("%u chunks, %u wrong numbers\n", chunks, wrong);
-    spe_context_destroy(spe);
+    MUST(spe_context_destroy(one.spe) == 0);
     return wrong != 0;
 }
