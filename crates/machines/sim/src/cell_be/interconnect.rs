@@ -5,7 +5,7 @@
 use crate::cell_be::CellModel;
 use crate::cell_be::arbiter::{DataArbiter, Grant};
 use crate::cell_be::bif::Bif;
-use crate::cell_be::command_bus::{CommandBus, Reach, line_of};
+use crate::cell_be::command_bus::{Answer, Command, CommandBus, Reach, line_of};
 use crate::cell_be::counters::{ChipCounters, Counters};
 use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::invariant::broken;
@@ -47,7 +47,7 @@ impl Interconnect {
         };
         Interconnect {
             transactions: Transactions::default(),
-            commands: CommandBus::new(model.chips, timing),
+            commands: CommandBus::new(model.chips, node(model, 0, "PPE").element.into(), timing),
             chips: (0..model.chips as u8).map(chip).collect(),
             link: Bif::new(model.chips, timing),
             channels: timing.mic_channels,
@@ -99,12 +99,29 @@ impl Interconnect {
         let own = transaction.requester.chip;
         let other = if transaction.purpose == Purpose::Get { transaction.source } else { transaction.target };
         let is_global = other.chip != own || matches!(transaction.ea, Ea::Memory { .. });
-        let reach = match is_global && self.chips.len() > 1 {
-            true => Reach::Both { crossing: self.link.carry_command(now) },
-            false => Reach::Chip(own),
-        };
-        let response = self.commands.send(now, reach, line_of(transaction));
-        out.send(response, Event::Response(id));
+        let reach = if is_global && self.chips.len() > 1 { Reach::Both } else { Reach::Chip };
+        let (from, line) = (transaction.requester, line_of(transaction));
+        let command = Command { transaction: id, from, reach, line, since: now };
+        if let Some(command) = self.commands.send(command, out) {
+            self.answer(&command, out);
+        }
+    }
+
+    /// Handles the command network's message to itself.
+    pub fn command_turn(&mut self, out: &mut Outbox) {
+        for command in self.commands.turn(out).into_iter().flatten() {
+            self.answer(&command, out);
+        }
+    }
+
+    /// Sends the answer to a command that has its slot now.
+    fn answer(&mut self, command: &Command, out: &mut Outbox) {
+        let now = out.now();
+        let crossing = if command.reach == Reach::Both { self.link.carry_command(now) } else { 0 };
+        match self.commands.answer(now, command.line, crossing) {
+            Answer::Response(time) => out.send(time, Event::Response(command.transaction)),
+            Answer::Retry(time) => out.send(time, Event::Command(command.transaction)),
+        }
     }
 
     /// A transaction that has had its response.

@@ -106,6 +106,14 @@ macro_rules! parameters {
             pub fn all(&self) -> impl Iterator<Item = (&'static str, &Figure)> {
                 [$((stringify!($name), &self.$name),)+].into_iter()
             }
+
+            /// The figure of a key; `None` if there is no such parameter.
+            pub fn get_mut(&mut self, key: &str) -> Option<&mut Figure> {
+                match key {
+                    $(stringify!($name) => Some(&mut self.$name),)+
+                    _ => None,
+                }
+            }
         }
 
         /// All parameters, in the order of [`Figures::all`].
@@ -147,6 +155,12 @@ parameters! {
     command_bus_cycles => command_gap: BusCycles, FEW;
     /// Time from a command's grant to the combined response, on one chip.
     snoop_cycles => snoop: CoreCycles, SOME;
+    /// Levels of the tree of address concentrators, each of which serves its inputs in turn. The time that a command
+    /// alone needs on them is part of its snoop.
+    concentrator_levels => concentrator_levels: Count, 1.0..=3.0;
+    /// Time from the response to a command whose line was busy until it is sent again; 0 if the concentrators hold it
+    /// until the line is free.
+    command_retry_cycles => command_retry: CoreCycles, ANY;
     /// Time in which an SPU hands its MFC a command, or reads or writes a channel.
     channel_cycles => channel: CoreCycles, SOME;
     /// Time from there to the first request on the bus.

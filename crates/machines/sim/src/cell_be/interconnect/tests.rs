@@ -41,6 +41,7 @@ impl Bench {
         let (interconnect, out) = (&mut self.interconnect, &mut self.out);
         let complete = match event {
             Event::Command(id) => return interconnect.command(id, out),
+            Event::CommandTurn => return interconnect.command_turn(out),
             Event::Response(id) => match interconnect.transaction(id, out.now()).purpose {
                 Purpose::Get | Purpose::Reserve => return interconnect.fetch(id, out),
                 Purpose::Put => return interconnect.announce(id, out),
