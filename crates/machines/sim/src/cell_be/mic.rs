@@ -2,8 +2,8 @@
 //!
 //! The memory consists of banks, which lines take in turn: line n is in bank n modulo the number of banks. Even and odd
 //! banks have a channel each. Each channel has a queue of reads and one of writes; a full one has the command sent
-//! again. What a chip sustains from its memory results from the banks' row cycles, the refresh and the turns of the
-//! channels' pins.
+//! again. The rate that a chip sustains from its memory results from the row cycles of its banks, from refresh, and
+//! from turns of the channels' pins.
 
 mod bank;
 mod channel;

@@ -4,6 +4,7 @@ use crate::ModelError;
 use crate::cell_be::parameters::{Figures, PARAMETERS};
 use crate::cell_be::ring::ELEMENTS;
 use crate::figure::{Figure, syntax};
+use seatmap_machine::description::Basis;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -43,6 +44,24 @@ impl CellModel {
         match model.flaw() {
             Some(message) => Err(ModelError::Impossible { name: name.to_owned(), message }),
             None => Ok(model),
+        }
+    }
+
+    /// The model with another value of a figure, to see what that figure does.
+    ///
+    /// # Errors
+    /// [`ModelError`]: there is no such figure, or the machine cannot run with this value.
+    pub fn with_figure(mut self, key: &str, value: f64) -> Result<Self, ModelError> {
+        let name = self.name.clone();
+        let Some(figure) = self.figures.get_mut(key) else {
+            let keys: Vec<&str> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
+            let message = format!("there is no figure '{key}'; there are {}", keys.join(", "));
+            return Err(ModelError::Impossible { name, message });
+        };
+        *figure = Figure { value, kind: Basis::Assumption, source: "chosen for this run".to_owned() };
+        match self.flaw() {
+            Some(message) => Err(ModelError::Impossible { name, message }),
+            None => Ok(self),
         }
     }
 

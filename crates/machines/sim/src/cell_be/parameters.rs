@@ -226,6 +226,8 @@ parameters! {
     signal_far_cycles => signal_far: CoreCycles, ANY;
     /// Time of each half of an atomic (reserve, store conditionally) in the SPU and its MFC, beside the bus.
     atomic_half_cycles => atomic_half: CoreCycles, SOME;
+    /// Time that an SPU waits after its conditional store has failed, before it begins again.
+    atomic_backoff_cycles => atomic_backoff: CoreCycles, ANY;
     /// Time in which the PPE reads a mapped register of an SPE of its chip.
     ppe_load_cycles => ppe_load: CoreCycles, SOME;
     /// Time in which the PPE reads a mapped register of an SPE of the other chip.
