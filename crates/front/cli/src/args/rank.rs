@@ -1,7 +1,9 @@
 //! `seatmap rank`, as typed.
 
+use super::FigureChanges;
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_papers::rank::{Shard, Variant};
+use seatmap_workload::MessageLibrary;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -33,6 +35,8 @@ pub struct RankStudy {
     /// The machine: host, a model such as cell-ps3, or a file of one.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
+    #[command(flatten)]
+    pub figures: FigureChanges,
     /// The pattern, that is, who talks to whom: ring:N or ring:N:bidirectional.
     #[arg(long, value_name = "PATTERN", required = true)]
     pub pattern: Option<String>,
@@ -45,6 +49,12 @@ pub struct RankStudy {
     /// Packets that each task takes from each side.
     #[arg(long, value_name = "N", default_value_t = seatmap_papers::rank::setup::USUAL_ROUNDS)]
     pub rounds: u32,
+    /// Bytes of an entry of the matrix in which the ring's library keeps its notifications: 4, 8, 16 or 128.
+    #[arg(long, value_name = "SIZE", default_value_t = MessageLibrary::default().entry_bytes, conflicts_with = "long")]
+    pub entry: u32,
+    /// Cycles of the ring's library between two looks at that matrix.
+    #[arg(long, value_name = "CYCLES", default_value_t = MessageLibrary::default().poll_cycles, conflicts_with = "long")]
+    pub poll: u32,
     /// How often each mapping is run.
     #[arg(long, value_name = "R", default_value_t = 3)]
     pub runs: u32,

@@ -39,7 +39,7 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
 }
 
 fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
-    let runner = input::machine(&typed.on)?.runner(Capability::RunsChannels).map_err(CliError::input)?;
+    let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
     let mut bed = matches!(runner, Runner::Host).then(HostBed::new).transpose().map_err(CliError::work)?;
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
     if counters.is_some() && bed.is_some() {
