@@ -387,7 +387,7 @@ impl Context {
         Ok(mask)
     }
 
-    /// Events that have happened, as [`event`](crate::event) numbers them.
+    /// Events that have happened, as [`event`] numbers them.
     #[must_use]
     pub fn happened(&self) -> u32 {
         if let Some(seat) = &self.simulated {

@@ -26,7 +26,8 @@ pub struct EventHandler {
     watched: Mutex<Vec<Watched>>,
 }
 
-/// What a caller wants to be told with an event: the address by which it knows the context, and a value of its own.
+/// The data that a caller wants to be told with an event: the address by which it knows the context, and a value of its
+/// own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// The address.
@@ -48,7 +49,7 @@ struct Watched {
 pub struct Happened {
     /// The event's bit.
     pub event: u32,
-    /// What the caller is told.
+    /// The event as the caller is told of it.
     pub told: Told,
 }
 
