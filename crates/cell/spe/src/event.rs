@@ -5,7 +5,7 @@ use crate::notify::Notify;
 use crate::simulated::machine::simulated;
 use crate::simulated::ppe::Seat;
 use seatmap_sim::cell_be::session::Wanted;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The SPU wrote its interrupting mailbox.
@@ -91,13 +91,20 @@ impl EventHandler {
         }
     }
 
+    /// The registrations of contexts that are not closed.
+    fn living(&self) -> MutexGuard<'_, Vec<Watched>> {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.retain(|one| !one.context.is_closed());
+        watched
+    }
+
     fn wanted(&self) -> Vec<Wanted> {
-        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let watched = self.living();
         watched.iter().filter_map(|one| Some(one.context.simulated()?.wanted(one.event))).collect()
     }
 
     fn happened(&self, most: usize) -> Vec<Happened> {
-        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let watched = self.living();
         let ready = watched.iter().filter(|one| one.context.happened() & one.event != 0).take(most);
         ready.map(|one| Happened { event: one.event, told: one.told }).collect()
     }
@@ -118,6 +125,16 @@ mod tests {
         context.put(crate::mailbox::Mailbox::OutInterrupting, 1);
         assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, told }]);
         handler.deregister(&context, ALL);
+        assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
+    }
+
+    #[test]
+    fn a_closed_context_has_no_events() {
+        let context = Context::new(ContextOptions::default()).unwrap();
+        let handler = EventHandler::default();
+        handler.register(&context, ALL, Told::default());
+        assert_eq!(handler.wait(8, None).len(), 1, "there is room in its mailbox");
+        context.close();
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
     }
 }
