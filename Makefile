@@ -4,7 +4,7 @@
 #   make test    the whole test suite
 #   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
-#   make lint    rustfmt and clippy, warnings denied
+#   make lint    rustfmt, clippy and rustdoc, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make figures the figures of real programs and clusters: bench's floor, costs, gains, bad cables (two hours)
 #   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
@@ -73,6 +73,7 @@ recipes: build
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
 
 bench: build
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs

@@ -1,4 +1,4 @@
-/* Each SPE says its number. */
+/* Each SPE says its number, and ends with it. */
 #include <stdio.h>
 #include <spu_mfcio.h>
 
@@ -6,5 +6,5 @@ int main(unsigned long long spe, unsigned long long argp)
 {
     (void)spe;
     printf("hello from SPE %u\n", (unsigned int)argp);
-    return 0;
+    return (int)argp;
 }

@@ -1,4 +1,4 @@
-//! What a 9P server answers: its client ends in an error or a result.
+//! Answers of a 9P server: its client ends in an error or a result.
 #![no_main]
 
 use seatmap_ninep::FileClient;

@@ -1,4 +1,4 @@
-//! What a client of the 9P server says: every request gets a reply that can be read, and nothing outside is touched.
+//! Requests to the 9P server: every request gets a reply that can be read, and nothing outside is touched.
 #![no_main]
 
 use seatmap_ninep::frame::{self, Head, LONGEST_BYTES};

@@ -3,7 +3,7 @@
 
 mod pattern;
 
-/// What a first line can say.
+/// First lines.
 const KINDS: [&str; 8] = [
     "coordinate real general",
     "coordinate integer general",

@@ -1,4 +1,4 @@
-//! What every importer promises.
+//! The promises of every importer.
 
 use seatmap_machine::{export, import};
 
@@ -7,7 +7,7 @@ pub fn import(bytes: &[u8], name: &str) {
     let Ok(profile) = import::read(bytes, name, None) else { return };
     profile.check().expect("an imported profile holds together");
     for (_, _, ns) in profile.core_distance.iter().flat_map(|distance| distance.median_ns.pairs()) {
-        assert!(ns.is_nan() || (*ns >= 0.0 && ns.is_finite()), "{ns} is no distance");
+        assert!(ns.is_nan() || (*ns >= 0.0 && ns.is_finite()), "{ns} is not a distance");
     }
     let json = profile.to_json();
     let again = import::read(json.as_bytes(), "again.json", None).expect("its own file is read");

@@ -1,4 +1,4 @@
-//! What every importer of patterns promises.
+//! The promises of every importer of patterns.
 
 use seatmap_pattern::import::{self, Imported};
 use seatmap_pattern::qaplib::Which;

@@ -23,7 +23,7 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     // named.
     site.try_all(interrupts)?;
     let settings = self::others(site);
-    // A refusal of the kernel here is no worse than a kernel that has no such setting.
+    // A refusal of the kernel here is not worse than a kernel that has no such setting.
     site.try_all(settings)?;
     Ok(left(site.root, &site.cell))
 }

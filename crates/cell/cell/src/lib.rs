@@ -7,14 +7,16 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`change`], [`settings`], [`journal`], [`undo`], [`fault`] | changes, and to what they may be; written down before they are made; undoing them; dying on purpose |
+//! | [`change`], [`settings`], [`settings_lock`] | changes, and to what they may be; one program at a time makes them |
+//! | [`journal`], [`undo`], [`fault`] | changes are written down before they are made; undoing them; dying on purpose |
 //! | [`site`] | the host while it is being changed for one cell |
 //! | [`backend`], [`partition`], [`hygiene`] | the ways to close a cell, and what else is kept away |
-//! | [`host`], [`run_folder`], [`record`], [`claim`] | what is remembered of cells, once more where no folder is needed; taking over what somebody left unfinished |
+//! | [`host`], [`run_folder`], [`record`], [`name`], [`claim`] | what is remembered of cells, once more where no folder is needed; taking over what somebody left unfinished |
 //! | `orphan` | what is put back where nothing is remembered |
 //! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
 //! | [`guardian`] | the process that puts everything back where a creator dies, and keeps leases |
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
+//! | [`error`] | why a cell could not be made or undone |
 //!
 //! Quiet is a measured figure here, never a setting: a CPU is as quiet as a busy loop on it finds it to be.
 #![deny(missing_docs)]

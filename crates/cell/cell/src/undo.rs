@@ -41,7 +41,7 @@ impl fmt::Display for Left {
 
 /// Undoes a journal and removes it. Returns the settings that could not be put back. The journal is removed all the
 /// same, or a change by another program would keep it for ever. `others` are the journals of the other cells, the
-/// oldest first. Undoing needs no room on the disk. It writes only [settings](crate::settings) that cells change, no
+/// oldest first. Undoing needs no room on the disk. It writes only [settings] that cells change, no
 /// matter what a journal says.
 ///
 /// # Errors

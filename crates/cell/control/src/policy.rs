@@ -39,7 +39,7 @@ impl Policy {
 
 /// A word that names no policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no policy; write fifo, priority or fair")]
+#[error("'{0}' is not a policy; write fifo, priority or fair")]
 pub struct PolicyError(String);
 
 impl FromStr for Policy {

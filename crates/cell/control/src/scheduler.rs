@@ -97,7 +97,7 @@ impl<'a> Scheduler<'a> {
             }
             Event::Said(connection, Ok(request)) => self.ask(connection, request),
             Event::Said(connection, Err((id, why))) => {
-                self.say(connection, id, Say::error(ErrorOrigin::Asked, format!("this is no request: {why}")));
+                self.say(connection, id, Say::error(ErrorOrigin::Asked, format!("this is not a request: {why}")));
             }
             Event::Gone(connection) => self.hang_up(connection),
         }

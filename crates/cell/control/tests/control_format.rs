@@ -124,7 +124,7 @@ fn what_is_no_request_is_told_apart() {
     assert!(parse(r#"{"id":4,"do":"list"}"#).1.contains("seatmap-control/1"));
     assert_eq!(parse(r#"{"format":"seatmap-control/1","id":4,"do":"melt"}"#).0, 4);
     let named = |name: &str| json!({"format": request::FORMAT, "id": 1, "do": "destroy", "name": name}).to_string();
-    assert!(parse(&named("../up")).1.contains("no name for a cell"));
+    assert!(parse(&named("../up")).1.contains("not a name for a cell"));
     assert!(parse(r#"{"format":"seatmap-control/1","id":-1,"do":"list"}"#).0 == 0);
 }
 

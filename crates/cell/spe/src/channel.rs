@@ -1,6 +1,7 @@
 //! The channels of an SPU: numbers under which its program reads and writes mailboxes, signals, events and commands.
 
 use crate::context::Context;
+use crate::mailbox::Mailbox;
 use crate::run::Stop;
 use crate::spu::SpuState;
 use crate::{clock, hooks};
@@ -59,9 +60,9 @@ pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
     // SAFETY: the context outlives its SPU's state.
     let context = unsafe { &*context };
     match channel {
-        number::IN_MBOX => context.wait(|| context.in_mbox().try_read()),
-        number::SIGNAL_1 => context.wait(|| context.signal(0).try_read()),
-        number::SIGNAL_2 => context.wait(|| context.signal(1).try_read()),
+        number::IN_MBOX => context.read_inbound(),
+        number::SIGNAL_1 => context.read_signal(0),
+        number::SIGNAL_2 => context.read_signal(1),
         number::TAG_STATUS => take_or_block(spu, |spu| spu.tag_status.take(), "a tag status that nobody asked for"),
         number::ATOMIC_STATUS => take_or_block(spu, |spu| spu.atomic_status.take(), "the status of no atomic command"),
         number::STALL_STATUS => take_or_block(spu, stalled, "a stalled list, and none is stalled"),
@@ -81,12 +82,14 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
     // SAFETY: the context outlives its SPU's state.
     let context = unsafe { &*context };
     match channel {
-        number::OUT_MBOX => context.put(context.out_mbox(), value),
-        number::OUT_INTR_MBOX => context.put(context.out_intr_mbox(), value),
+        number::OUT_MBOX => context.put(Mailbox::Out, value),
+        number::OUT_INTR_MBOX => context.put(Mailbox::OutInterrupting, value),
         number::EVENT_MASK => spu.event_mask = value,
-        number::EVENT_ACK => context.acknowledge(value),
-        number::DECREMENTER_WRITE => (spu.decrementer, spu.has_decremented) = ((value, clock::ticks()), false),
-        number::MULTISOURCE_SYNC => context.raise(spu_event::MULTISOURCE_SYNC),
+        number::EVENT_ACK => {
+            acknowledge(spu, context, value);
+        }
+        number::DECREMENTER_WRITE => (spu.decrementer, spu.has_decremented) = ((value, clock::host_ticks()), false),
+        number::MULTISOURCE_SYNC => spu.own_events |= spu_event::MULTISOURCE_SYNC,
         number::SRR0_WRITE => spu.saved_return = value,
         number::COMMAND_FIRST..number::COMMAND => spu.command[(channel - number::COMMAND_FIRST) as usize] = value,
         number::COMMAND => {
@@ -105,13 +108,12 @@ pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
     let context = spu.context;
     // SAFETY: the context outlives its SPU's state.
     let context = unsafe { &*context };
-    let amount = |amount: usize| u32::try_from(amount).unwrap_or(u32::MAX);
     match channel {
-        number::IN_MBOX => amount(context.in_mbox().waiting()),
-        number::OUT_MBOX => amount(context.out_mbox().room()),
-        number::OUT_INTR_MBOX => amount(context.out_intr_mbox().room()),
-        number::SIGNAL_1 => u32::from(context.signal(0).waits()),
-        number::SIGNAL_2 => u32::from(context.signal(1).waits()),
+        number::IN_MBOX => spu.polls.polled(context.mailboxes().waiting(Mailbox::In)),
+        number::OUT_MBOX => spu.polls.polled(context.mailboxes().room(Mailbox::Out)),
+        number::OUT_INTR_MBOX => spu.polls.polled(context.mailboxes().room(Mailbox::OutInterrupting)),
+        number::SIGNAL_1 => spu.polls.polled(u32::from(context.signal(0).waits())),
+        number::SIGNAL_2 => spu.polls.polled(u32::from(context.signal(1).waits())),
         number::TAG_STATUS => u32::from(spu.tag_status.is_some()),
         number::ATOMIC_STATUS => u32::from(spu.atomic_status.is_some()),
         number::STALL_STATUS => u32::from(spu.stalled != 0),
@@ -147,7 +149,7 @@ fn update_tags(spu: &mut SpuState, condition: u32) {
     // The condition can still become true: by acknowledging the stalled list.
     spu.tag_status = is_met.then_some(complete);
     if is_met {
-        spu.context().raise(spu_event::TAG_STATUS);
+        spu.own_events |= spu_event::TAG_STATUS;
     }
 }
 
@@ -155,12 +157,36 @@ fn update_tags(spu: &mut SpuState, condition: u32) {
 fn pending(spu: &mut SpuState, context: &Context) -> u32 {
     if !spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0 && spu.until_negative() == 0 {
         spu.has_decremented = true;
-        context.raise(spu_event::DECREMENTER);
+        spu.own_events |= spu_event::DECREMENTER;
     }
     if spu.event_mask & spu_event::LOCK_LINE != 0 && spu.reservation.take_if(|line| line.is_lost()).is_some() {
-        context.raise(spu_event::LOCK_LINE);
+        spu.own_events |= spu_event::LOCK_LINE;
     }
-    context.events() & spu.event_mask
+    (context.events() | spu.own_events | mailbox_events(spu, context)) & spu.event_mask
+}
+
+/// Events of the mailboxes: something has happened since the program acknowledged them.
+fn mailbox_events(spu: &SpuState, context: &Context) -> u32 {
+    let (now, known) = (context.mailboxes().counts(), spu.acknowledged);
+    let bit = |happened: bool, event: u32| if happened { event } else { 0 };
+    bit(now.sent != known.sent, spu_event::IN_MBOX)
+        | bit(now.out != known.out, spu_event::OUT_MBOX)
+        | bit(now.out_interrupting != known.out_interrupting, spu_event::OUT_INTR_MBOX)
+}
+
+fn acknowledge(spu: &mut SpuState, context: &Context, events: u32) {
+    spu.own_events &= !events;
+    context.acknowledge(events);
+    let now = context.mailboxes().counts();
+    for (event, known, now) in [
+        (spu_event::IN_MBOX, &mut spu.acknowledged.sent, now.sent),
+        (spu_event::OUT_MBOX, &mut spu.acknowledged.out, now.out),
+        (spu_event::OUT_INTR_MBOX, &mut spu.acknowledged.out_interrupting, now.out_interrupting),
+    ] {
+        if events & event != 0 {
+            *known = now;
+        }
+    }
 }
 
 fn wait_for_event(spu: &mut SpuState, context: &Context) -> u32 {

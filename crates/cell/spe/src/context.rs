@@ -2,14 +2,23 @@
 
 use crate::channel::spu_event;
 use crate::error::SpeError;
-use crate::fifo::Fifo;
+use crate::event;
+use crate::hooks::HOST;
 use crate::image::Image;
+use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
+use crate::pool;
 use crate::problem::{self, Area};
-use crate::run::{Ended, Runner, Stop};
+use crate::proxy::{self, Proxy};
+use crate::run::{Ended, Pause, Runner, Stop, Turned};
 use crate::signal::Signal;
+use crate::simulated::channels::SIMULATED;
+use crate::simulated::ppe::Seat;
+use crate::simulated::{Machine, machine};
 use crate::store::Store;
-use crate::transfer::Transfer;
+use crate::style::Style;
+use crate::transfer::{Rule, Transfer, TransferFault};
+use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -22,8 +31,11 @@ pub struct ContextOptions {
     pub signals_gather: [bool; 2],
     /// Whether its ends are kept for [`Context::ended`].
     pub keeps_ends: bool,
-    /// Which of the pinned threads runs it; `None` for the next one in turn.
+    /// Which of the pinned threads runs it; `None` for the next one in turn. On a simulated Cell: its place along the
+    /// chain of SPEs.
     pub seat: Option<usize>,
+    /// Whether the program maps its registers, and does not ask the operating system to write them.
+    pub maps_registers: bool,
 }
 
 /// A synergistic processing element.
@@ -34,9 +46,7 @@ pub struct Context {
     seat: usize,
     store: Store,
     area: Area,
-    in_mbox: Fifo,
-    out_mbox: Fifo,
-    out_intr_mbox: Fifo,
+    mailboxes: Mailboxes,
     signals: [Signal; 2],
     events: AtomicU32,
     notify: Notify,
@@ -45,7 +55,10 @@ pub struct Context {
     is_running: AtomicBool,
     runner: UnsafeCell<Runner>,
     ends: Mutex<VecDeque<Ended>>,
+    proxy: Proxy,
     proxy_tags: AtomicU32,
+    /// Its task on the simulated Cell, if there is one under the library.
+    simulated: Option<Seat>,
 }
 
 // SAFETY: all parts but `runner` are shared safely by themselves. Only the holder of `is_running` touches `runner`.
@@ -60,18 +73,23 @@ impl Context {
     /// [`SpeError::Store`], [`SpeError::Argument`].
     pub fn new(options: ContextOptions) -> Result<Arc<Self>, SpeError> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let machine = machine()?;
         let store = Store::new()?;
         let area = Area::new().map_err(SpeError::Store)?;
+        let mailboxes = Mailboxes::new(Style::chosen()?).map_err(SpeError::Store)?;
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let number = u32::try_from(next % (1 << 31)).unwrap_or_default();
+        let simulated = match machine {
+            Machine::Host => pool::seats().map(|_| None)?,
+            Machine::Simulated(driver) => Some(Seat::new(driver, number, options, &store, area.start())),
+        };
         let context = Arc::new_cyclic(|own: &Weak<Context>| Context {
-            number: u32::try_from(next % (1 << 31)).unwrap_or_default(),
+            number,
             options,
             seat: options.seat.unwrap_or(next),
             store,
             area,
-            in_mbox: Fifo::new(4),
-            out_mbox: Fifo::new(1),
-            out_intr_mbox: Fifo::new(1),
+            mailboxes,
             signals: options.signals_gather.map(Signal::new),
             events: AtomicU32::new(0),
             notify: Notify::default(),
@@ -80,7 +98,9 @@ impl Context {
             is_running: AtomicBool::new(false),
             runner: UnsafeCell::new(Runner::new(own.as_ptr())),
             ends: Mutex::default(),
+            proxy: Proxy::default(),
             proxy_tags: AtomicU32::new(0),
+            simulated,
         });
         context.area.announce(&context);
         Ok(context)
@@ -104,8 +124,16 @@ impl Context {
         self.seat
     }
 
+    /// Its side of the simulated Cell, if there is one under the library.
+    #[must_use]
+    #[inline]
+    pub fn simulated(&self) -> Option<&Seat> {
+        self.simulated.as_ref()
+    }
+
     /// Its local store.
     #[must_use]
+    #[inline]
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -116,22 +144,11 @@ impl Context {
         &self.area
     }
 
-    /// The mailbox to the SPU: four messages.
+    /// Its mailboxes.
     #[must_use]
-    pub fn in_mbox(&self) -> &Fifo {
-        &self.in_mbox
-    }
-
-    /// The mailbox from the SPU: one message.
-    #[must_use]
-    pub fn out_mbox(&self) -> &Fifo {
-        &self.out_mbox
-    }
-
-    /// The second mailbox from the SPU, whose messages are events.
-    #[must_use]
-    pub fn out_intr_mbox(&self) -> &Fifo {
-        &self.out_intr_mbox
+    #[inline]
+    pub fn mailboxes(&self) -> &Mailboxes {
+        &self.mailboxes
     }
 
     /// A signal register, 0 or 1.
@@ -146,39 +163,96 @@ impl Context {
         &self.notify
     }
 
-    /// Waits until `look` finds something of this context.
-    pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> T {
-        let found = self.notify.wait(look);
-        self.changed();
-        found
+    /// Messages of the SPU that wait in one of its mailboxes.
+    #[must_use]
+    #[inline]
+    pub fn messages(&self, mailbox: Mailbox) -> usize {
+        match &self.simulated {
+            Some(seat) => seat.count(Count::Waiting(which(mailbox))),
+            None => self.mailboxes.waiting(mailbox) as usize,
+        }
     }
 
-    /// Writes a message from the SPU, waiting for room.
-    pub fn put(&self, mailbox: &Fifo, value: u32) {
-        self.wait(|| mailbox.try_write(value).then_some(()));
+    /// Messages to the SPU that fit.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        match &self.simulated {
+            Some(seat) => seat.count(Count::InboundRoom),
+            None => self.mailboxes.room(Mailbox::In) as usize,
+        }
+    }
+
+    /// Waits until `step` succeeds: it sends to the inbound mailbox, or receives from `mailbox`.
+    #[inline]
+    pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) {
+        let Some(seat) = &self.simulated else { return self.notify.wait(|| step().then_some(())) };
+        let what = match mailbox {
+            Mailbox::In => Count::InboundRoom,
+            _ => Count::Waiting(which(mailbox)),
+        };
+        while !step() {
+            if seat.sleeps() || what == Count::Waiting(Outbound::Interrupting) {
+                seat.await_count(what);
+            }
+        }
+    }
+
+    /// The SPU's side: reads its mailbox, waiting for a message.
+    #[must_use]
+    #[inline]
+    pub fn read_inbound(&self) -> u32 {
+        let taken = self.mailboxes.take_from_kernel();
+        let taken = taken.unwrap_or_else(|| self.notify.wait(|| self.mailboxes.take()));
+        if taken.was_full {
+            self.changed();
+        }
+        taken.value
+    }
+
+    /// The SPU's side: reads a signal register, waiting for a value.
+    #[must_use]
+    pub fn read_signal(&self, register: usize) -> u32 {
+        self.notify.wait(|| self.signal(register).try_read())
+    }
+
+    /// The SPU's side: writes one of its mailboxes, waiting for room.
+    #[inline]
+    pub fn put(&self, mailbox: Mailbox, value: u32) {
+        self.notify.wait(|| self.mailboxes.put(mailbox, value).then_some(()));
+        self.changed();
     }
 
     /// Writes a message to the SPU; false where there is no room.
     #[must_use]
+    #[inline]
     pub fn try_send(&self, value: u32) -> bool {
-        let fits = self.in_mbox.try_write(value);
+        if let Some(seat) = &self.simulated {
+            return seat.send(value);
+        }
+        let fits = self.mailboxes.send(value);
         if fits {
-            self.raise(spu_event::IN_MBOX);
+            self.changed();
         }
         fits
     }
 
     /// Takes a message from the SPU out of one of its mailboxes.
     #[must_use]
-    pub fn try_receive(&self, mailbox: &Fifo) -> Option<u32> {
-        let value = mailbox.try_read()?;
-        let is_out = std::ptr::eq(mailbox, &raw const self.out_mbox);
-        self.raise(if is_out { spu_event::OUT_MBOX } else { spu_event::OUT_INTR_MBOX });
+    #[inline]
+    pub fn try_receive(&self, mailbox: Mailbox) -> Option<u32> {
+        if let Some(seat) = &self.simulated {
+            return seat.receive(which(mailbox));
+        }
+        let value = self.mailboxes.receive(mailbox)?;
+        self.changed();
         Some(value)
     }
 
     /// Writes a signal register, 0 or 1.
     pub fn send_signal(&self, register: usize, value: u32) {
+        if let Some(seat) = &self.simulated {
+            return seat.signal(register & 1, value);
+        }
         self.signal(register).write(value);
         self.raise([spu_event::SIGNAL_1, spu_event::SIGNAL_2][register & 1]);
     }
@@ -189,11 +263,19 @@ impl Context {
         match offset {
             problem::SIGNAL_1 => self.send_signal(0, value),
             problem::SIGNAL_2 => self.send_signal(1, value),
+            // A store to a full mailbox on a simulated Cell is lost.
+            problem::IN_MBOX if self.simulated.is_some() => _ = self.try_send(value),
             problem::IN_MBOX => {
-                self.in_mbox.overwrite(value);
-                self.raise(spu_event::IN_MBOX);
+                self.mailboxes.overwrite(value);
+                self.changed();
             }
-            _ => return false,
+            // A transfer is complete when its command returns, or is waited for by its tag.
+            problem::MULTISOURCE_SYNC => {}
+            proxy::COMMAND => {
+                let transfer = self.proxy.transfer(value);
+                self.proxy.note(transfer.is_some_and(|transfer| self.proxy(transfer).is_ok()));
+            }
+            _ => return self.proxy.write(offset, value),
         }
         true
     }
@@ -202,11 +284,23 @@ impl Context {
     #[must_use]
     pub fn read_register(&self, offset: usize) -> Option<u32> {
         match offset {
-            problem::OUT_MBOX => Some(self.try_receive(&self.out_mbox).unwrap_or(0)),
+            problem::OUT_MBOX => Some(self.try_receive(Mailbox::Out).unwrap_or(0)),
+            problem::MBOX_STATUS if self.simulated.is_some() => {
+                self.simulated.as_ref().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
+            }
             problem::MBOX_STATUS => {
-                let status = self.out_intr_mbox.waiting() << 16 | self.in_mbox.room() << 8 | self.out_mbox.waiting();
+                let (out, interrupting) = (self.messages(Mailbox::Out), self.messages(Mailbox::OutInterrupting));
+                let status = interrupting << 16 | self.room() << 8 | out;
                 u32::try_from(status).ok()
             }
+            proxy::COMMAND => Some(self.proxy.status()),
+            proxy::QUEUE => Some(proxy::EMPTY_QUEUE),
+            proxy::TAG_STATUS => self.await_proxies(self.proxy.query_mask(), TagCondition::All).ok(),
+            problem::STATUS => Some(u32::from(self.is_running())),
+            problem::MULTISOURCE_SYNC => Some(0),
+            // A signal register shows what waits there.
+            problem::SIGNAL_1 => Some(self.signal(0).value()),
+            problem::SIGNAL_2 => Some(self.signal(1).value()),
             _ => None,
         }
     }
@@ -217,7 +311,7 @@ impl Context {
         self.events.load(Ordering::Acquire)
     }
 
-    /// Lets an event happen.
+    /// Lets an event happen, after the change that it tells of.
     pub fn raise(&self, event: u32) {
         self.events.fetch_or(event, Ordering::AcqRel);
         self.changed();
@@ -228,7 +322,8 @@ impl Context {
         self.events.fetch_and(!events, Ordering::AcqRel);
     }
 
-    /// Wakes everybody who waits for something of this context.
+    /// Wakes everybody who waits for something of this context, after a change.
+    #[inline]
     pub fn changed(&self) {
         self.notify.ring();
         if self.is_watched.load(Ordering::Acquire) {
@@ -253,10 +348,23 @@ impl Context {
     /// # Errors
     /// [`SpeError::Transfer`].
     pub fn proxy(&self, transfer: Transfer) -> Result<(), SpeError> {
+        if let Some(seat) = &self.simulated {
+            self.refuse(transfer)?;
+            seat.proxy(transfer);
+            return Ok(());
+        }
         transfer.perform(self)?;
         self.proxy_tags.fetch_or(1 << (transfer.tag & 31), Ordering::AcqRel);
         self.changed();
         Ok(())
+    }
+
+    /// Refuses a transfer that breaks a rule which needs no look at memory.
+    fn refuse(&self, transfer: Transfer) -> Result<(), SpeError> {
+        let bytes = usize::try_from(transfer.bytes).unwrap_or(usize::MAX);
+        let in_store = || self.store.at(transfer.local, bytes).map(|_| ()).ok_or(Rule::Local);
+        let checked = transfer.check().and_then(|()| in_store());
+        checked.map_err(|rule| TransferFault { context: self.number, transfer, rule }.into())
     }
 
     /// Tags of the PPE's transfers that are complete and were not taken.
@@ -265,9 +373,31 @@ impl Context {
         self.proxy_tags.load(Ordering::Acquire)
     }
 
-    /// Takes the completion of tags.
-    pub fn take_proxy_tags(&self, mask: u32) {
+    /// Takes the completion of tags: of those in the mask, or of all if it is 0.
+    ///
+    /// # Errors
+    /// [`SpeError::Transfer`].
+    pub fn await_proxies(&self, mask: u32, condition: TagCondition) -> Result<u32, SpeError> {
+        if let Some(seat) = &self.simulated {
+            return seat.await_proxies(self.number, mask, condition);
+        }
+        // Each transfer was complete when its command returned.
+        let mask = if mask == 0 { self.proxy_tags() } else { mask };
         self.proxy_tags.fetch_and(!mask, Ordering::AcqRel);
+        Ok(mask)
+    }
+
+    /// Events that have happened, as [`event`](crate::event) numbers them.
+    #[must_use]
+    pub fn happened(&self) -> u32 {
+        if let Some(seat) = &self.simulated {
+            return seat.happened();
+        }
+        let bit = |holds: bool, event: u32| if holds { event } else { 0 };
+        bit(self.mailboxes.waiting(Mailbox::OutInterrupting) > 0, event::OUT_INTR_MBOX)
+            | bit(self.mailboxes.room(Mailbox::In) > 0, event::IN_MBOX)
+            | bit(self.proxy_tags() != 0, event::TAG_GROUP)
+            | bit(self.ends_waiting() > 0, event::STOPPED)
     }
 
     /// Loads a program; it starts from its beginning at the next run.
@@ -275,14 +405,28 @@ impl Context {
     /// # Errors
     /// [`SpeError::Running`], and those of [`Image::load`].
     pub fn load(&self, image: &Image) -> Result<(), SpeError> {
+        let hooks = if self.simulated.is_some() { &SIMULATED } else { &HOST };
         // SAFETY: held, and borrowed for this call only.
-        self.hold(|runner| unsafe { &mut *runner }.load(&self.store, image))
+        self.hold(|runner| unsafe { &mut *runner }.load(&self.store, hooks, image))?;
+        if let Some(seat) = &self.simulated {
+            seat.renew();
+        }
+        Ok(())
     }
 
     /// The oldest end of a run that was not taken, of a context that keeps them.
     #[must_use]
     pub fn ended(&self) -> Option<Ended> {
-        self.ends.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = ends.pop_front();
+        self.tell_ends(ends.len());
+        ended
+    }
+
+    fn tell_ends(&self, waiting: usize) {
+        if let Some(seat) = &self.simulated {
+            seat.set_ends(waiting);
+        }
     }
 
     /// Ends that wait to be taken.
@@ -294,7 +438,10 @@ impl Context {
     /// Keeps the end of a run, where the context was created to.
     pub fn keep_end(&self, ended: Ended) {
         if self.options.keeps_ends {
-            self.ends.lock().unwrap_or_else(PoisonError::into_inner).push_back(ended);
+            let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+            ends.push_back(ended);
+            self.tell_ends(ends.len());
+            drop(ends);
             self.changed();
         }
     }
@@ -323,6 +470,30 @@ impl Context {
     /// The caller of [`Context::hold`] waits for this, and touches nothing of the runner meanwhile.
     pub unsafe fn resume(&self) -> Stop {
         // SAFETY: the caller's promise.
-        unsafe { &mut *self.runner.get() }.resume()
+        match unsafe { &mut *self.runner.get() }.resume() {
+            Pause::Stop(stop) => stop,
+            Pause::Call(_) => Stop::Defect,
+        }
     }
+
+    /// Gives the program its turn on the simulated Cell.
+    ///
+    /// # Safety
+    /// As for [`Context::resume`], and the session is the program's alone until it returns.
+    pub unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> Turned {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.runner.get()).resume_simulated(&self.store, session, turn) }
+    }
+
+    /// Ends the context on its machine, when its transfers are complete; nobody uses it any more.
+    pub fn close(&self) {
+        if let Some(seat) = &self.simulated {
+            seat.destroy();
+        }
+    }
+}
+
+/// The simulated Cell's name of an outbound mailbox.
+fn which(mailbox: Mailbox) -> Outbound {
+    if mailbox == Mailbox::Out { Outbound::Plain } else { Outbound::Interrupting }
 }

@@ -6,6 +6,9 @@ use std::io;
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SpeError {
+    /// The environment asks for a machine that there is not, or in words that mean nothing.
+    #[error("{0}")]
+    Machine(String),
     /// The kernel has no memory for a local store.
     #[error("cannot map a local store")]
     Store(#[source] io::Error),
@@ -33,7 +36,7 @@ pub enum SpeError {
     /// The program, its heap and its stack need more than the store has.
     #[error(
         "the program needs {needed_bytes} bytes and the local store has {store_bytes}; \
-             set SEATMAP_SPE_LS_KIB or build a smaller program"
+             build it with --ls-size, set SEATMAP_SPE_LS_KIB, or make it smaller"
     )]
     TooLarge {
         /// Bytes for the program and the least stack.
@@ -63,6 +66,7 @@ impl SpeError {
     #[must_use]
     pub fn errno(&self) -> i32 {
         match self {
+            SpeError::Machine(_) => libc::ENODEV,
             SpeError::Store(_) => libc::ENOMEM,
             SpeError::Thread { .. } => libc::EFAULT,
             SpeError::Image(_) | SpeError::TooLarge { .. } => libc::ENOEXEC,

@@ -2,6 +2,9 @@
 
 use crate::context::Context;
 use crate::notify::Notify;
+use crate::simulated::machine::simulated;
+use crate::simulated::ppe::Seat;
+use seatmap_sim::cell_be::session::Wanted;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,11 +19,20 @@ pub const STOPPED: u32 = 0x8;
 /// All events.
 pub const ALL: u32 = 0xf;
 
-/// Contexts with the events that are waited for, and a value of the caller's for each.
+/// Contexts with the events that are waited for, and what the caller is told of each.
 #[derive(Debug, Default)]
 pub struct EventHandler {
     bell: Arc<Notify>,
     watched: Mutex<Vec<Watched>>,
+}
+
+/// What a caller wants to be told with an event: the address by which it knows the context, and a value of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The address.
+    pub address: usize,
+    /// The value.
+    pub data: u64,
 }
 
 /// One registration: one event of one context.
@@ -28,30 +40,28 @@ pub struct EventHandler {
 struct Watched {
     context: Arc<Context>,
     event: u32,
-    data: u64,
+    told: Told,
 }
 
 /// An event that has happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Happened {
-    /// The context.
-    pub context: Arc<Context>,
     /// The event's bit.
     pub event: u32,
-    /// The caller's value.
-    pub data: u64,
+    /// What the caller is told.
+    pub told: Told,
 }
 
 impl EventHandler {
-    /// Waits for these events of a context from now on. An event that is registered gets the new value.
-    pub fn register(&self, context: &Arc<Context>, events: u32, data: u64) {
+    /// Waits for these events of a context from now on. An event that is registered is told anew.
+    pub fn register(&self, context: &Arc<Context>, events: u32, told: Told) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if !watched.iter().any(|one| Arc::ptr_eq(&one.context, context)) {
             context.watch(&self.bell);
         }
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
         let bits = (0..4).map(|bit| 1 << bit).filter(|bit| events & bit != 0);
-        watched.extend(bits.map(|event| Watched { context: Arc::clone(context), event, data }));
+        watched.extend(bits.map(|event| Watched { context: Arc::clone(context), event, told }));
     }
 
     /// Waits for these events no longer.
@@ -64,6 +74,11 @@ impl EventHandler {
     /// a `timeout` it waits for ever.
     #[must_use]
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
+        if let Some(driver) = simulated() {
+            let timeout_ns = timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
+            Seat::await_events(driver, &self.wanted(), timeout_ns);
+            return self.happened(most);
+        }
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             let found = self.bell.wait_until(deadline, || Some(self.happened(most)).filter(|found| !found.is_empty()));
@@ -75,19 +90,15 @@ impl EventHandler {
         }
     }
 
+    fn wanted(&self) -> Vec<Wanted> {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.iter().filter_map(|one| Some(one.context.simulated()?.wanted(one.event))).collect()
+    }
+
     fn happened(&self, most: usize) -> Vec<Happened> {
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        let ready = watched.iter().filter(|one| is_ready(&one.context, one.event)).take(most);
-        ready.map(|one| Happened { context: Arc::clone(&one.context), event: one.event, data: one.data }).collect()
-    }
-}
-
-fn is_ready(context: &Context, event: u32) -> bool {
-    match event {
-        OUT_INTR_MBOX => context.out_intr_mbox().waiting() > 0,
-        IN_MBOX => context.in_mbox().room() > 0,
-        TAG_GROUP => context.proxy_tags() != 0,
-        _ => context.ends_waiting() > 0,
+        let ready = watched.iter().filter(|one| one.context.happened() & one.event != 0).take(most);
+        ready.map(|one| Happened { event: one.event, told: one.told }).collect()
     }
 }
 
@@ -100,11 +111,11 @@ mod tests {
     fn registered_events_are_found_and_others_are_not() {
         let context = Context::new(ContextOptions::default()).unwrap();
         let handler = EventHandler::default();
-        handler.register(&context, OUT_INTR_MBOX, 7);
+        let told = Told { address: 64, data: 7 };
+        handler.register(&context, OUT_INTR_MBOX, told);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
-        context.put(context.out_intr_mbox(), 1);
-        let found = handler.wait(8, None);
-        assert_eq!((found.len(), found[0].event, found[0].data), (1, OUT_INTR_MBOX, 7));
+        context.put(crate::mailbox::Mailbox::OutInterrupting, 1);
+        assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, told }]);
         handler.deregister(&context, ALL);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
     }

@@ -8,7 +8,7 @@ use crate::channel::{self, spu_event};
 use crate::list::{List, Progress};
 use crate::run::Stop;
 use crate::spu::SpuState;
-use crate::transfer::{Direction, Rule, Transfer, TransferFault};
+use crate::transfer::{self, Direction, Rule, Transfer, TransferFault};
 
 /// Words of the block in an image that the loader fills: table, state, store's address and size, heap's start,
 /// constructors and their number.
@@ -30,10 +30,13 @@ pub struct Hooks {
     pub count: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
     /// A command for the transfer unit: local address, effective address, size, tag, command.
     pub command: unsafe extern "C" fn(*mut SpuState, u32, u64, u32, u32, u32),
+    /// Core cycles that the program's own code is said to take on a Cell.
+    pub work: unsafe extern "C" fn(*mut SpuState, u32),
 }
 
 /// The table of this computer.
-pub static HOST: Hooks = Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command };
+pub static HOST: Hooks =
+    Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command, work: on_work };
 
 /// The state behind the pointer that the loader wrote into the image.
 ///
@@ -52,7 +55,7 @@ unsafe extern "C" fn on_stop(spu: *mut SpuState, code: u32, at: u32) {
 }
 
 /// Not a code: the program halted.
-const HALT: u32 = u32::MAX;
+pub(crate) const HALT: u32 = u32::MAX;
 
 unsafe extern "C" fn on_read(spu: *mut SpuState, channel: u32) -> u32 {
     // SAFETY: called by the program with its own state.
@@ -74,8 +77,11 @@ unsafe extern "C" fn on_command(spu: *mut SpuState, local: u32, effective: u64, 
     self::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
 }
 
+/// The work has been done, in this computer's time.
+unsafe extern "C" fn on_work(_: *mut SpuState, _: u32) {}
+
 /// Commands of the transfer unit (Cell Broadband Engine Architecture), without their fence and barrier bits.
-mod opcode {
+pub(crate) mod opcode {
     pub const FENCE_AND_BARRIER: u32 = 0x3;
     pub const LIST: u32 = 0x4;
     pub const PUT: u32 = 0x20;
@@ -95,8 +101,24 @@ mod opcode {
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
     // The upper half holds hints for caches and replacement, which nothing here has.
     let command = command & 0xff;
+    // Most commands are plain transfers that break no rule. The others, and those that do, take the long way.
+    if let Some(direction) = plain(command)
+        && transfer::quick(spu.context(), direction, local, effective, bytes, tag)
+    {
+        return;
+    }
     if let Err(fault) = perform(spu, local, effective, bytes, tag, command) {
         spu.fail(Stop::Transfer(fault));
+    }
+}
+
+/// The direction of a command that is one transfer.
+#[inline]
+fn plain(command: u32) -> Option<Direction> {
+    match command {
+        0x40..=0x42 => Some(Direction::Get),
+        0x20..=0x22 => Some(Direction::Put),
+        _ => None,
     }
 }
 
@@ -136,12 +158,12 @@ fn perform(
     Ok(())
 }
 
-fn is_list(command: u32) -> bool {
+pub(crate) fn is_list(command: u32) -> bool {
     matches!(command, opcode::PUT | opcode::PUT_RESULT | opcode::GET)
 }
 
 /// The name that programs know a command by, and its direction.
-fn name(command: u32) -> (&'static str, Direction) {
+pub(crate) fn name(command: u32) -> (&'static str, Direction) {
     match command {
         0x40 => ("mfc_get", Direction::Get),
         0x41 => ("mfc_getb", Direction::Get),
@@ -171,7 +193,7 @@ fn advance(spu: &mut SpuState, mut list: List) -> Result<(), TransferFault> {
     if list.advance(spu.context())? == Progress::Stalled {
         spu.stalled |= 1 << list.tag;
         spu.lists.push(list);
-        spu.context().raise(spu_event::LIST_STALL);
+        spu.own_events |= spu_event::LIST_STALL;
     }
     Ok(())
 }

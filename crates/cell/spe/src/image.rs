@@ -1,37 +1,44 @@
 //! A program for SPUs: an ELF image, checked, relocated and copied into a local store.
 
-use crate::elf::{self, Bytes, Segment, Symbol};
+use crate::dynamic::{Dynamic, Word, broken};
+use crate::elf::{self, Bytes, Segment};
 use crate::error::SpeError;
 use crate::hooks::LINK_WORDS;
-use crate::store::Store;
-use std::ffi::{CStr, CString};
+use crate::store::{MOST_KIB, Store};
+use std::sync::OnceLock;
 
 /// The least stack that a program gets.
 pub const LEAST_STACK_BYTES: usize = 16 << 10;
 /// The block of words through which a program and the core find each other, in the image.
 const LINK: &[u8] = b"__seatmap_spu";
-/// Relocations of x86-64 (its psABI): an address with an addend, a symbol's address twice, the image's own address.
-const ADDRESS_64: u32 = 1;
-const GLOB_DAT: u32 = 6;
-const JUMP_SLOT: u32 = 7;
-const RELATIVE: u32 = 8;
-/// Entries of the dynamic section (the generic ABI).
-const NEEDED: u64 = 1;
-const PLT_REL_SIZE: u64 = 2;
-const HASH: u64 = 4;
-const NAMES: u64 = 5;
-const SYMBOLS: u64 = 6;
-const RELA: u64 = 7;
-const RELA_SIZE: u64 = 8;
-const PLT_REL: u64 = 23;
-const INIT_ARRAY: u64 = 25;
-const INIT_ARRAY_SIZE: u64 = 27;
+/// The symbol whose value is the size of the store that the program was built for, if that is not the Cell's.
+const STORE_BYTES: &[u8] = b"__seatmap_ls_bytes";
+/// The symbol of an image that counts its work.
+const COUNTS: &[u8] = b"__seatmap_counts";
 
 /// An image that was found to be a program.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Image {
     file: Vec<u8>,
     segments: Vec<Segment>,
+    linked: OnceLock<Linked>,
+}
+
+/// A program as it lies in a store, but for what depends on the store.
+#[derive(Debug)]
+struct Linked {
+    memory: Vec<u8>,
+    /// Words that are addresses in the store: where they are, and the local addresses.
+    addresses: Vec<(usize, u64)>,
+    /// Where the link block is.
+    block: usize,
+    start: usize,
+    /// Where the addresses of the functions lie that run before `main`, and how many there are.
+    constructors: Option<(usize, usize)>,
+    /// Pages that are executed.
+    executes: (usize, usize),
+    /// Whether it counts its work in a register.
+    counts: bool,
 }
 
 /// A program in a store.
@@ -41,6 +48,8 @@ pub struct Loaded {
     pub start: usize,
     /// The end of its data in the store: its heap begins there.
     pub end: usize,
+    /// Whether it counts its work in a register.
+    pub counts: bool,
 }
 
 impl Image {
@@ -65,7 +74,7 @@ impl Image {
         if !segments.iter().any(|segment| segment.kind == elf::LOAD) {
             return Err(SpeError::Image("nothing in it is to be loaded".into()));
         }
-        Ok(Image { file, segments })
+        Ok(Image { file, segments, linked: OnceLock::new() })
     }
 
     /// A program that is embedded in another one: the file ends behind its section headers.
@@ -88,13 +97,27 @@ impl Image {
         Image::new(unsafe { std::slice::from_raw_parts(start, bytes) }.to_vec())
     }
 
+    /// Whether the same file lies at an address.
+    ///
+    /// # Safety
+    /// As for [`Image::embedded`].
+    #[must_use]
+    pub unsafe fn lies_at(&self, start: *const u8) -> bool {
+        // SAFETY: each file has a header of 64 bytes. Where this file's is, there are as many bytes as it has.
+        unsafe {
+            let same = |bytes: usize| std::slice::from_raw_parts(start, bytes) == &self.file[..bytes];
+            same(64) && same(self.file.len())
+        }
+    }
+
     /// The file's bytes.
     #[must_use]
     pub fn file(&self) -> &[u8] {
         &self.file
     }
 
-    /// Copies the program into a store, relocated to its place there, and tells it where to find the core.
+    /// Copies the program into a store, relocated to its place there, and tells it where to find the core. The rest of the
+    /// store keeps its contents.
     ///
     /// # Errors
     /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::Store`].
@@ -103,16 +126,23 @@ impl Image {
         if needed_bytes > store.bytes() {
             return Err(SpeError::TooLarge { needed_bytes, store_bytes: store.bytes() });
         }
-        let end = self.end().next_multiple_of(128);
-        let mut memory = self.memory(end);
-        let base = store.base() as u64;
-        let dynamic = self.dynamic(&memory)?;
-        dynamic.open_libraries(&memory)?;
-        dynamic.relocate(&mut memory, base)?;
-        dynamic.link(&mut memory, base, [link[0], link[1], store.bytes() as u64, end as u64])?;
-        let start = Bytes(&self.file).size(24).filter(|start| *start < end).ok_or_else(|| broken("its start"))?;
-        self.place(store, &memory)?;
-        Ok(Loaded { start: store.base() as usize + start, end })
+        let linked = match self.linked.get() {
+            Some(linked) => linked,
+            None => {
+                let linked = self.link()?;
+                self.linked.get_or_init(|| linked)
+            }
+        };
+        linked.place(store, link)?;
+        Ok(Loaded { start: store.base() as usize + linked.start, end: linked.memory.len(), counts: linked.counts })
+    }
+
+    /// The store that the program was built for, in bytes, if that is not the Cell's.
+    #[must_use]
+    pub fn asked_bytes(&self) -> Option<usize> {
+        let end = Some(self.end()).filter(|end| *end <= MOST_KIB << 10)?;
+        let memory = self.memory(end);
+        Dynamic::read(&self.segments, &memory).ok()?.find(&memory, STORE_BYTES)
     }
 
     fn loads(&self) -> impl Iterator<Item = &Segment> {
@@ -132,123 +162,62 @@ impl Image {
         memory
     }
 
-    fn dynamic(&self, memory: &[u8]) -> Result<Dynamic, SpeError> {
-        let section = self.segments.iter().find(|segment| segment.kind == elf::DYNAMIC);
-        let section = section.filter(|section| section.address + section.memory_bytes <= memory.len());
-        let section = section.ok_or_else(|| broken("its dynamic section"))?;
-        let bytes = Bytes(memory);
-        let pair = |number: usize| {
-            Some((bytes.double(section.address + 16 * number)?, bytes.size(section.address + 16 * number + 8)?))
-        };
-        Ok(Dynamic { entries: (0..section.memory_bytes / 16).map_while(pair).take_while(|pair| pair.0 != 0).collect() })
+    /// Opens the program's libraries, and does all of the linking that is the same in every store.
+    fn link(&self) -> Result<Linked, SpeError> {
+        let mut memory = self.memory(self.end().next_multiple_of(128));
+        let dynamic = Dynamic::read(&self.segments, &memory)?;
+        dynamic.open_libraries(&memory)?;
+        let words = dynamic.words(&memory)?;
+        for word in words.iter().filter(|word| !word.moves) {
+            write(&mut memory, word.at, word.value);
+        }
+        let address = |word: &Word| word.moves.then_some((word.at, word.value));
+        let block = dynamic.find(&memory, LINK);
+        let block = block.ok_or_else(|| SpeError::Image("it has no SPU runtime; seatmap-cellcc adds it".into()))?;
+        let fits = block.checked_add(8 * LINK_WORDS).is_some_and(|end| end <= memory.len());
+        let start = Bytes(&self.file).size(24).filter(|start| *start < memory.len());
+        Ok(Linked {
+            addresses: words.iter().filter_map(address).collect(),
+            block: fits.then_some(block).ok_or_else(|| broken("its link block"))?,
+            start: start.ok_or_else(|| broken("its start"))?,
+            constructors: dynamic.constructors(),
+            executes: self.executes(),
+            counts: dynamic.find(&memory, COUNTS).is_some(),
+            memory,
+        })
     }
 
-    fn place(&self, store: &Store, memory: &[u8]) -> Result<(), SpeError> {
-        store.execute(0, 0)?;
-        store.clear();
-        // SAFETY: the image was checked to fit; no program runs in the store meanwhile.
-        unsafe { std::ptr::copy_nonoverlapping(memory.as_ptr(), store.effective(), memory.len()) };
+    fn executes(&self) -> (usize, usize) {
         let text = self.loads().filter(|segment| segment.executes);
         let range = text.map(|segment| (segment.address, segment.address + segment.memory_bytes));
-        let (start, end) = range.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0));
-        store.execute(start, end)
+        range.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0))
     }
 }
 
-fn broken(what: &str) -> SpeError {
-    SpeError::Image(format!("{what} is missing or broken"))
-}
-
-/// The dynamic section: numbers of kinds, and values.
-struct Dynamic {
-    entries: Vec<(u64, usize)>,
-}
-
-impl Dynamic {
-    fn value(&self, kind: u64) -> Option<usize> {
-        self.entries.iter().find(|entry| entry.0 == kind).map(|entry| entry.1)
-    }
-
-    fn symbol<'a>(&self, memory: &'a [u8], number: usize) -> Option<Symbol<'a>> {
-        elf::symbol(Bytes(memory), self.value(SYMBOLS)?, self.value(NAMES)?, number)
-    }
-
-    /// Opens the shared libraries that the program names, such as the mathematical one.
-    fn open_libraries(&self, memory: &[u8]) -> Result<(), SpeError> {
-        let names = self.value(NAMES).ok_or_else(|| broken("its table of names"))?;
-        for (_, offset) in self.entries.iter().filter(|entry| entry.0 == NEEDED) {
-            let name = names.checked_add(*offset).and_then(|at| Bytes(memory).text(at));
-            let name = name.and_then(|name| CString::new(name).ok()).ok_or_else(|| broken("a library's name"))?;
-            // SAFETY: the name ends with a zero. The library's own constructors run, as the program's author wants.
-            if unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }.is_null() {
-                return Err(SpeError::Image(format!("it needs {}, which cannot be opened", name.to_string_lossy())));
-            }
+impl Linked {
+    /// Copies it to a store, and sets the words that depend on the store.
+    fn place(&self, store: &Store, link: [u64; 2]) -> Result<(), SpeError> {
+        store.open()?;
+        // SAFETY: the image was checked to fit, and nobody runs it or another one there now.
+        let memory = unsafe { std::slice::from_raw_parts_mut(store.effective(), self.memory.len()) };
+        memory.copy_from_slice(&self.memory);
+        let base = store.base() as u64;
+        for (at, local) in &self.addresses {
+            write(memory, *at, base.wrapping_add(*local));
         }
-        Ok(())
-    }
-
-    fn relocate(&self, memory: &mut [u8], base: u64) -> Result<(), SpeError> {
-        for (table, bytes) in [(RELA, RELA_SIZE), (PLT_REL, PLT_REL_SIZE)] {
-            let (table, bytes) = (self.value(table).unwrap_or(0), self.value(bytes).unwrap_or(0));
-            for number in 0..bytes / 24 {
-                let value = self.relocated(memory, base, table.saturating_add(24 * number))?;
-                write(memory, value.0, value.1).ok_or_else(|| broken("a relocation"))?;
-            }
+        let (at, count) = self.constructors.map_or((0, 0), |(at, count)| (base.wrapping_add(at as u64), count as u64));
+        let sizes = [store.bytes() as u64, self.memory.len() as u64];
+        let all: [u64; LINK_WORDS] = [link[0], link[1], base, sizes[0], sizes[1], at, count];
+        for (number, word) in all.iter().enumerate() {
+            write(memory, self.block + 8 * number, *word);
         }
-        Ok(())
-    }
-
-    /// Where a relocation writes, and what.
-    fn relocated(&self, memory: &[u8], base: u64, at: usize) -> Result<(usize, u64), SpeError> {
-        let relocation = elf::relocation(Bytes(memory), at).ok_or_else(|| broken("a relocation"))?;
-        let value = match relocation.kind {
-            RELATIVE => base.wrapping_add_signed(relocation.addend),
-            ADDRESS_64 | GLOB_DAT | JUMP_SLOT => {
-                let symbol = self.symbol(memory, relocation.symbol).ok_or_else(|| broken("a symbol"))?;
-                resolve(&symbol, base)?.wrapping_add_signed(if relocation.kind == ADDRESS_64 {
-                    relocation.addend
-                } else {
-                    0
-                })
-            }
-            kind => return Err(SpeError::Image(format!("it has a relocation of the unknown type {kind}"))),
-        };
-        Ok((relocation.address, value))
-    }
-
-    /// Fills the program's link block: the core's two words, the store's size, the heap's start, the constructors.
-    fn link(&self, memory: &mut [u8], base: u64, words: [u64; 4]) -> Result<(), SpeError> {
-        let count = self.value(HASH).and_then(|at| Bytes(memory).word(at.checked_add(4)?)).unwrap_or(0);
-        let mut symbols = (0..count as usize).filter_map(|number| self.symbol(memory, number));
-        let block = symbols.find(|symbol| symbol.name == LINK).and_then(|symbol| symbol.address);
-        let block = block.ok_or_else(|| SpeError::Image("it has no SPU runtime; seatmap-cellcc adds it".into()))?;
-        let constructors = self.value(INIT_ARRAY).map_or(0, |at| base.wrapping_add(at as u64));
-        let count = self.value(INIT_ARRAY_SIZE).unwrap_or(0) as u64 / 8;
-        let all: [u64; LINK_WORDS] = [words[0], words[1], base, words[2], words[3], constructors, count];
-        let written = all.iter().enumerate().map(|(at, word)| write(memory, block.checked_add(8 * at)?, *word));
-        written.collect::<Option<()>>().ok_or_else(|| broken("its link block"))
+        store.execute(self.executes.0, self.executes.1)
     }
 }
 
-/// The address of a symbol: in the image, or in the process and its libraries.
-fn resolve(symbol: &Symbol, base: u64) -> Result<u64, SpeError> {
-    if let Some(address) = symbol.address {
-        return Ok(base.wrapping_add(address as u64));
+/// Writes a word that was checked to lie there.
+fn write(memory: &mut [u8], at: usize, value: u64) {
+    if let Some(place) = memory.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+        *place = value.to_le_bytes();
     }
-    let name = CString::new(symbol.name).map_err(|_| broken("a symbol's name"))?;
-    let found = in_process(&name);
-    match found == 0 && !symbol.is_weak {
-        true => Err(SpeError::Image(format!("nothing defines '{}', which it uses", name.to_string_lossy()))),
-        false => Ok(found),
-    }
-}
-
-fn in_process(name: &CStr) -> u64 {
-    // SAFETY: the name ends with a zero.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as u64 }
-}
-
-fn write(memory: &mut [u8], at: usize, value: u64) -> Option<()> {
-    memory.get_mut(at..at.checked_add(8)?)?.copy_from_slice(&value.to_le_bytes());
-    Some(())
 }

@@ -9,34 +9,43 @@
 //! | module | holds |
 //! |---|---|
 //! | [`context`], [`run`] | an SPE; one run of it and how it ended |
-//! | [`store`], [`image`], [`elf`] | the local store; a program, checked and loaded; the file format |
-//! | [`fifo`], [`signal`], [`notify`] | mailboxes; signal registers; threads that wait for any of them |
+//! | [`store`], [`image`] | the local store; a program, checked and loaded |
+//! | [`elf`], [`dynamic`] | the file format; what is linked at load |
+//! | [`mailbox`], [`signal`], [`notify`] | mailboxes; signal registers; threads that wait for any of them |
+//! | [`biased`] | a lock that costs its usual thread nothing |
+//! | [`style`] | the runtime's way of doing things, and Linux's |
 //! | [`transfer`], [`list`], [`atomic`] | DMA and its rules; lists; reservations on cache lines |
 //! | [`spu`], [`channel`], [`hooks`] | an SPU's own state; its channels; the table that its program calls |
 //! | [`event`] | events of several contexts in one wait |
-//! | [`problem`] | addresses that stand for registers |
+//! | [`problem`], [`proxy`] | addresses that stand for registers; those for the PPE's transfers |
 //! | [`pool`], [`clock`] | pinned threads that run contexts; the time base |
+//! | [`simulated`] | the simulated Cell below the same calls |
 //! | [`error`] | failures, with libspe2's error numbers |
 #![deny(missing_docs)]
 
 pub mod atomic;
+pub mod biased;
 pub mod channel;
 pub mod clock;
 pub mod context;
+pub mod dynamic;
 pub mod elf;
 pub mod error;
 pub mod event;
-pub mod fifo;
 pub mod hooks;
 pub mod image;
 pub mod list;
+pub mod mailbox;
 pub mod notify;
 pub mod pool;
 pub mod problem;
+pub mod proxy;
 pub mod run;
 pub mod signal;
+pub mod simulated;
 pub mod spu;
 pub mod store;
+pub mod style;
 pub mod transfer;
 
 pub use context::{Context, ContextOptions};
@@ -44,3 +53,5 @@ pub use error::SpeError;
 pub use event::EventHandler;
 pub use image::Image;
 pub use run::{Ended, Entry};
+pub use seatmap_sim::cell_be::session::TagCondition;
+pub use simulated::machine::processors;

@@ -12,6 +12,18 @@ const STALL: u32 = 1 << 31;
 /// The bits of an element that hold its size.
 const SIZE: u32 = 0x7fff;
 
+/// The size of an element, and whether it stalls the list, by its first word.
+///
+/// Programs that declare the word's fields themselves, in the Cell's order, have the size in the upper half here and
+/// the stall in the lowest bit. The bits that are then set are reserved otherwise.
+#[must_use]
+pub fn element(word: u32) -> (u32, bool) {
+    match (word & SIZE, word >> 16 & SIZE) {
+        (stalls @ 0..=1, bytes @ 1..) => (bytes, stalls == 1),
+        (bytes, _) => (bytes, word & STALL != 0),
+    }
+}
+
 /// A list that is not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct List {
@@ -29,6 +41,15 @@ pub struct List {
     pub left: u32,
     /// The tag.
     pub tag: u32,
+}
+
+/// An element of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Its transfer.
+    pub transfer: Transfer,
+    /// Whether the list stalls after it.
+    pub stalls: bool,
 }
 
 /// How far a list came.
@@ -73,15 +94,29 @@ impl List {
 
     /// Does one transfer; says whether its element stalls the list.
     fn step(&mut self, context: &Context) -> Result<bool, TransferFault> {
-        let at = context.store().at(self.next, 8).ok_or_else(|| self.fault(context, Rule::Local))?.cast::<u32>();
+        let head = self.next(context).map_err(|rule| self.fault(context, rule))?;
+        let Some(Head { transfer, stalls }) = head else { return Ok(false) };
+        transfer.perform(context)?;
+        Ok(stalls)
+    }
+
+    /// Reads the next element out of the store and goes past it; `None` at the list's end.
+    ///
+    /// # Errors
+    /// The element is not in the store.
+    pub fn next(&mut self, context: &Context) -> Result<Option<Head>, Rule> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let at = context.store().at(self.next, 8).ok_or(Rule::Local)?.cast::<u32>();
         // SAFETY: eight bytes of the store at a multiple of eight.
         let (head, low) = unsafe { (at.read_volatile(), at.add(1).read_volatile()) };
-        let transfer = self.transfer(head & SIZE, low);
-        transfer.perform(context)?;
-        self.local = (transfer.local + transfer.bytes).next_multiple_of(16);
+        let (bytes, stalls) = element(head);
+        let transfer = self.transfer(bytes, low);
+        self.local = transfer.local.saturating_add(transfer.bytes).next_multiple_of(16);
         self.next += ELEMENT_BYTES;
         self.left -= 1;
-        Ok(head & STALL != 0)
+        Ok(Some(Head { transfer, stalls }))
     }
 
     /// A small transfer lies in its quadword of the store as it does in its quadword of memory.
@@ -92,7 +127,9 @@ impl List {
         Transfer { command: self.command, direction: self.direction, local, effective, bytes, tag: self.tag }
     }
 
-    fn fault(&self, context: &Context, rule: Rule) -> TransferFault {
+    /// The fault of a list whose own elements cannot be read.
+    #[must_use]
+    pub fn fault(&self, context: &Context, rule: Rule) -> TransferFault {
         TransferFault { context: context.number(), transfer: self.transfer(0, 0), rule }
     }
 }
@@ -110,6 +147,13 @@ mod tests {
         assert_eq!(List::new(WHOLE, 68), Err(Rule::Alignment));
         assert_eq!(List::new(Transfer { bytes: 12, ..WHOLE }, 64), Err(Rule::Size));
         assert_eq!(List::new(Transfer { bytes: 8 * 2049, ..WHOLE }, 64), Err(Rule::Size));
+    }
+
+    #[test]
+    fn elements_are_known_in_both_orders_of_their_fields() {
+        assert_eq!((element(4096), element(STALL | 16)), ((4096, false), (16, true)));
+        assert_eq!((element(4096 << 16), element(16 << 16 | 1)), ((4096, false), (16, true)));
+        assert_eq!((element(0), element(1), element(STALL)), ((0, false), (1, false), (0, true)));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Threads that wait for something to change, first by looking, then asleep.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use crate::pool;
+use seatmap_os::barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Looks before a waiter sleeps: a few microseconds, several times the way of a line between two cores.
-const LOOKS: u32 = 2000;
+/// Empty polls in a row after which a thread lets others run.
+const POLLS: u32 = 64;
 
 /// A place to wait at. A thread that changes a thing which others wait for calls [`Notify::ring`] after
 /// the change.
@@ -31,16 +33,27 @@ impl Notify {
 
     /// Waits until `look` finds something or the deadline has passed; `None` then.
     pub fn wait_until<T>(&self, deadline: Option<Instant>, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-        for _ in 0..looks() {
+        if let Some(found) = self.look(pool::looks(), &mut look) {
+            return Some(found);
+        }
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        // Every thread that changes something sees the number from now on, or its change is seen by the next look.
+        barrier::heavy();
+        let found = self.sleep(deadline, &mut look);
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        found
+    }
+
+    /// Looks once, and so many times again.
+    #[inline]
+    pub fn look<T>(&self, again: u32, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+        for _ in 0..again {
             if let Some(found) = look() {
                 return Some(found);
             }
             std::hint::spin_loop();
         }
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        let found = self.sleep(deadline, &mut look);
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
-        found
+        look()
     }
 
     /// Looks, and sleeps until the next ring, in turn. The look is made without the lock: it may ring itself.
@@ -62,24 +75,41 @@ impl Notify {
     }
 
     /// Wakes all sleepers, so that they look again.
+    #[inline]
     pub fn ring(&self) {
         // The change comes before the look at the sleepers, as their announcement before their look.
-        fence(Ordering::SeqCst);
+        barrier::light();
         if self.sleepers.load(Ordering::Relaxed) > 0 {
-            let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            self.rings.fetch_add(1, Ordering::SeqCst);
-            drop(held);
-            self.changed.notify_all();
+            self.wake();
         }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.rings.fetch_add(1, Ordering::SeqCst);
+        drop(held);
+        self.changed.notify_all();
     }
 }
 
-/// With one CPU the other side cannot act while this one looks.
-fn looks() -> u32 {
-    use std::sync::OnceLock;
-    static LOOKS_HERE: OnceLock<u32> = OnceLock::new();
-    *LOOKS_HERE
-        .get_or_init(|| if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) { LOOKS } else { 1 })
+/// A count of empty polls in a row. A program that asks again and again, and gets nothing, lets other threads run where
+/// CPUs are short: those may be the ones that it waits for.
+#[derive(Debug, Default)]
+pub struct Polls(AtomicU32);
+
+impl Polls {
+    /// Passes a count on that a program asked for.
+    #[inline]
+    pub fn polled<T: Default + PartialEq>(&self, count: T) -> T {
+        // Threads that poll the same thing may lose each other's counts.
+        let misses = if count == T::default() { self.0.load(Ordering::Relaxed).wrapping_add(1) } else { 0 };
+        self.0.store(misses, Ordering::Relaxed);
+        if misses % POLLS == POLLS - 1 && pool::is_crowded() {
+            std::thread::yield_now();
+        }
+        count
+    }
 }
 
 #[cfg(test)]
@@ -101,7 +131,7 @@ mod tests {
     #[test]
     fn a_look_may_ring() {
         let (notify, looks) = (Notify::default(), AtomicU32::new(0));
-        let enough = LOOKS + 2;
+        let enough = pool::LOOKS + 2;
         let look = || {
             notify.ring();
             (looks.fetch_add(1, Ordering::Relaxed) > enough).then_some(())

@@ -4,9 +4,10 @@ use crate::context::Context;
 use crate::error::SpeError;
 use crate::notify::Notify;
 use crate::run::Stop;
+use crate::style::Style;
 use seatmap_os::affinity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 
 /// A thread's side of the hand-over.
@@ -23,30 +24,95 @@ struct Seat {
 /// The threads that wait for an order, by the CPU that they are pinned to.
 struct Pool {
     cpus: Vec<u32>,
+    /// Whether the CPUs were named for the programs, each for one, which then has it to itself.
+    is_named: bool,
     idle: Mutex<Vec<Vec<Arc<Seat>>>>,
 }
 
-fn pool() -> &'static Pool {
-    static POOL: OnceLock<Pool> = OnceLock::new();
-    POOL.get_or_init(|| {
-        let cpus = cpus();
+/// The variable that names the CPUs.
+const CPUS: &str = "SEATMAP_SPE_CPUS";
+
+fn pool() -> Result<&'static Pool, SpeError> {
+    static POOL: OnceLock<Result<Pool, String>> = OnceLock::new();
+    let pool = POOL.get_or_init(|| {
+        let named = named_cpus(std::env::var(CPUS).ok().as_deref())?;
+        let is_named = !named.is_empty() && (1..named.len()).all(|at| !named[..at].contains(&named[at]));
+        let cpus = if !named.is_empty() { named } else { affinity::current().unwrap_or_else(|_| vec![0]) };
         let idle = Mutex::new(vec![Vec::new(); cpus.len()]);
-        Pool { cpus, idle }
-    })
+        Ok(Pool { cpus, is_named, idle })
+    });
+    pool.as_ref().map_err(|words| SpeError::Argument(words.clone()))
 }
 
-/// The CPUs of `SEATMAP_SPE_CPUS`, in its order, else all that the process may run on.
-fn cpus() -> Vec<u32> {
-    let listed = std::env::var("SEATMAP_SPE_CPUS").ok().and_then(|text| text.parse::<seatmap_os::CpuList>().ok());
-    let listed: Vec<u32> = listed.map(|list| list.0.clone()).unwrap_or_default();
-    let found = if listed.is_empty() { affinity::current().unwrap_or_default() } else { listed };
-    if found.is_empty() { vec![0] } else { found }
+/// The CPUs of the variable, in its order; none where it is not set.
+fn named_cpus(text: Option<&str>) -> Result<Vec<u32>, String> {
+    let text = text.unwrap_or_default();
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    text.parse::<seatmap_os::CpuList>().map(|list| list.0.clone()).map_err(|why| format!("{CPUS}={text}: {why}"))
+}
+
+/// Looks before a waiter sleeps: some ten microseconds, many times the way of a line between two cores.
+pub const LOOKS: u32 = 2000;
+/// Looks before a pinned thread without a program sleeps, on a CPU that was named for it: some milliseconds.
+const LOOKS_IDLE: u32 = 128 * LOOKS;
+/// Looks where more threads want to run than there are CPUs: the other side may need this one.
+const LOOKS_SHARED: u32 = 50;
+
+/// Programs that run now.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// How often a waiter looks now.
+static LOOKS_NOW: AtomicU32 = AtomicU32::new(1);
+
+/// How often a waiter looks again before it sleeps.
+#[inline]
+#[must_use]
+pub fn looks() -> u32 {
+    LOOKS_NOW.load(Ordering::Relaxed)
+}
+
+/// Whether more threads want to run than there are CPUs for them.
+#[inline]
+#[must_use]
+pub fn is_crowded() -> bool {
+    looks() < LOOKS
+}
+
+/// Counts a program that begins to run or has ended, and sets how long waiters look: with one CPU the other side cannot
+/// act while this one looks, and Linux's waiters sleep at once.
+fn count_running(change: impl FnOnce(&AtomicUsize) -> usize) {
+    let running = change(&RUNNING);
+    let cpus = cpus_in_reach();
+    let looks = match (cpus, Style::current()) {
+        (1, _) | (_, Style::Linux) => 1,
+        // The programs, and the thread that they talk to.
+        _ if running + 1 > cpus => LOOKS_SHARED,
+        _ => LOOKS,
+    };
+    if looks != LOOKS_NOW.load(Ordering::Relaxed) {
+        LOOKS_NOW.store(looks, Ordering::Relaxed);
+    }
 }
 
 /// How many pinned threads run at the same time without sharing a CPU.
-#[must_use]
-pub fn seats() -> usize {
-    pool().cpus.len()
+///
+/// # Errors
+/// [`SpeError::Argument`] for CPUs that are not a list.
+pub fn seats() -> Result<usize, SpeError> {
+    pool().map(|pool| pool.cpus.len())
+}
+
+/// How many CPUs the programs and the thread that first asked may run on together.
+fn cpus_in_reach() -> usize {
+    static REACHED: OnceLock<usize> = OnceLock::new();
+    *REACHED.get_or_init(|| {
+        let programs = pool().map(|pool| pool.cpus.clone()).unwrap_or_default();
+        let mut all = [programs, affinity::current().unwrap_or_default()].concat();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    })
 }
 
 /// Runs a prepared context on its seat until its program stops.
@@ -54,19 +120,42 @@ pub fn seats() -> usize {
 /// # Errors
 /// [`SpeError::Thread`].
 pub fn resume(context: &Arc<Context>) -> Result<Stop, SpeError> {
-    let pool = pool();
+    let pool = pool()?;
+    count_running(|running| running.fetch_add(1, Ordering::Relaxed) + 1);
     let at = context.seat() % pool.cpus.len();
+    let stop = match Style::current() {
+        Style::Cell => by_seat(pool, at, context),
+        Style::Linux => by_thread(pool.cpus[at], context),
+    };
+    count_running(|running| running.fetch_sub(1, Ordering::Relaxed) - 1);
+    stop
+}
+
+fn by_seat(pool: &Pool, at: usize, context: &Arc<Context>) -> Result<Stop, SpeError> {
     let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].pop();
     let seat = match idle {
         Some(seat) => seat,
-        None => start(pool.cpus[at])?,
+        None => start(pool.cpus[at], if pool.is_named { LOOKS_IDLE } else { LOOKS })?,
     };
     let stop = seat.call(context);
     pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].push(seat);
     Ok(stop)
 }
 
-fn start(cpu: u32) -> Result<Arc<Seat>, SpeError> {
+/// Makes a thread for this run alone, and waits for its end.
+fn by_thread(cpu: u32, context: &Arc<Context>) -> Result<Stop, SpeError> {
+    let context = Arc::clone(context);
+    let work = move || {
+        affinity::pin(&[cpu])?;
+        // SAFETY: the caller waits for this thread, and `Context::hold` surrounds it.
+        Ok(catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() })).unwrap_or(Stop::Defect))
+    };
+    let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(work);
+    let ended = thread.and_then(|thread| thread.join().unwrap_or_else(|_| Ok(Stop::Defect)));
+    ended.map_err(|source| SpeError::Thread { cpu, source })
+}
+
+fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
     let seat = Arc::new(Seat::default());
     let (own, (tell, told)) = (Arc::clone(&seat), mpsc::channel());
     let work = move || {
@@ -74,7 +163,7 @@ fn start(cpu: u32) -> Result<Arc<Seat>, SpeError> {
         let is_pinned = pinned.is_ok();
         // Without a listener there is nobody to serve.
         if tell.send(pinned).is_ok() && is_pinned {
-            own.serve();
+            own.serve(looks);
         }
     };
     let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(work);
@@ -92,9 +181,10 @@ impl Seat {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(Stop::Defect)
     }
 
-    fn serve(&self) {
+    fn serve(&self, looks: u32) {
         loop {
-            self.worker.wait(|| self.has_order.swap(false, Ordering::Acquire).then_some(()));
+            let order = || self.has_order.swap(false, Ordering::Acquire).then_some(());
+            self.worker.look(if is_crowded() { 1 } else { looks }, &order).unwrap_or_else(|| self.worker.wait(order));
             let order = self.order.lock().unwrap_or_else(PoisonError::into_inner).take();
             let stop = order.map(|context| {
                 // SAFETY: the caller waits in `call`, which `Context::hold` surrounds.
@@ -104,5 +194,17 @@ impl Seat {
             self.is_done.store(true, Ordering::Release);
             self.caller.ring();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_a_list_or_an_error_in_words() {
+        assert_eq!((named_cpus(None), named_cpus(Some("")).unwrap()), (Ok(Vec::new()), Vec::new()));
+        assert_eq!(named_cpus(Some("2-3,0")), Ok(vec![2, 3, 0]));
+        assert!(named_cpus(Some("two")).unwrap_err().starts_with("SEATMAP_SPE_CPUS=two: "));
     }
 }

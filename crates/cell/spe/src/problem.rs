@@ -1,12 +1,13 @@
 //! Problem state: addresses that stand for an SPE's registers.
 //!
-//! A transfer to one of them is a mailbox message or a signal. The addresses are reserved and hold no memory: code that
-//! stores to them without a library call faults.
+//! A transfer to one of them is a mailbox message or a signal, and so is a store of a word by the program itself.
 
 use crate::context::Context;
+use seatmap_os::registers;
 use seatmap_os::window::Reserved;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 /// Addresses of one problem state area.
@@ -17,12 +18,19 @@ pub const OUT_MBOX: usize = 0x4004;
 pub const IN_MBOX: usize = 0x400c;
 /// The mailbox status (read): interrupt mailbox << 16 | free inbound << 8 | waiting outbound.
 pub const MBOX_STATUS: usize = 0x4014;
+/// The SPU's status (read): 1 while it runs.
+pub const STATUS: usize = 0x4024;
+/// Multisource synchronisation: a store starts it, a load gives 0 when it is complete.
+pub const MULTISOURCE_SYNC: usize = 0;
 /// Signal register 1 (written).
 pub const SIGNAL_1: usize = 0x1_400c;
 /// Signal register 2 (written).
 pub const SIGNAL_2: usize = 0x1_c00c;
 
 static AREAS: RwLock<BTreeMap<usize, Weak<Context>>> = RwLock::new(BTreeMap::new());
+/// The addresses between which all areas lie that there were: most transfers go elsewhere, and need no lock.
+static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
+static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
 /// The addresses of one SPE's registers.
 #[derive(Debug)]
@@ -36,6 +44,7 @@ impl Area {
     /// # Errors
     /// The kernel's error.
     pub fn new() -> io::Result<Self> {
+        registers::serve(access)?;
         Ok(Area { addresses: Reserved::new(BYTES)? })
     }
 
@@ -47,8 +56,11 @@ impl Area {
 
     /// Makes the registers of `context` known to transfers.
     pub fn announce(&self, context: &Arc<Context>) {
+        let start = self.start() as usize;
         let mut areas = AREAS.write().unwrap_or_else(PoisonError::into_inner);
-        areas.insert(self.start() as usize, Arc::downgrade(context));
+        areas.insert(start, Arc::downgrade(context));
+        LOWEST.fetch_min(start, Ordering::Release);
+        HIGHEST.fetch_max(start + BYTES, Ordering::Release);
     }
 }
 
@@ -58,9 +70,30 @@ impl Drop for Area {
     }
 }
 
+/// Loads a register's word, or stores one, at an address; `None` where no register is.
+#[must_use]
+pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
+    let (context, offset) = register(address as u64)?;
+    match store {
+        Some(value) => context.write_register(offset, value).then_some(0),
+        None => context.read_register(offset),
+    }
+}
+
+/// Whether an address lies between the first and the last area that there were.
+#[inline]
+#[must_use]
+pub fn is_near(address: u64) -> bool {
+    address >= LOWEST.load(Ordering::Acquire) as u64 && address < HIGHEST.load(Ordering::Acquire) as u64
+}
+
 /// The SPE whose registers have this address, and the register's offset.
 #[must_use]
+#[inline]
 pub fn register(address: u64) -> Option<(Arc<Context>, usize)> {
+    if !is_near(address) {
+        return None;
+    }
     let address = usize::try_from(address).ok()?;
     let areas = AREAS.read().unwrap_or_else(PoisonError::into_inner);
     let (start, context) = areas.range(..=address).next_back()?;

@@ -2,14 +2,17 @@
 
 use crate::context::Context;
 use crate::error::SpeError;
-use crate::hooks::HOST;
+use crate::hooks::Hooks;
 use crate::image::{Image, Loaded};
 use crate::pool;
+use crate::simulated::spu::Count;
+use crate::simulated::{compute, spin};
 use crate::spu::SpuState;
 use crate::store::Store;
 use crate::transfer::TransferFault;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult};
+use seatmap_sim::cell_be::session::{Call, Session, Turn};
 use std::cell::UnsafeCell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -43,6 +46,34 @@ pub enum Stop {
     Defect,
 }
 
+impl Stop {
+    /// Whether a run can resume the program.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        matches!(self, Stop::Code(code) if !(0x2000..0x2100).contains(code))
+    }
+}
+
+/// Why a program gave its thread back for now.
+#[derive(Debug)]
+pub enum Pause {
+    /// It stopped.
+    Stop(Stop),
+    /// It waits for its turn on the simulated Cell.
+    Call(Call),
+}
+
+/// A turn of a program on the simulated Cell.
+#[derive(Debug)]
+pub struct Turned {
+    /// Why it is over.
+    pub pause: Pause,
+    /// The CPU time that it took here, if that is charged.
+    pub worked_ns: u64,
+    /// The core cycles that the program counted.
+    pub counted: u64,
+}
+
 /// How a run ended, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
@@ -69,7 +100,7 @@ unsafe impl Stack for StoreStack {
     }
 }
 
-type Program = Coroutine<(), Stop, Stop, StoreStack>;
+type Program = Coroutine<(), Pause, Stop, StoreStack>;
 /// The start of a program in an image's runtime: three arguments, as `main` takes them.
 type Start = unsafe extern "C" fn(u64, u64, u64);
 
@@ -93,35 +124,39 @@ impl Runner {
         Runner { spu: Box::new(UnsafeCell::new(SpuState::new(context))), loaded: None, program: None }
     }
 
-    /// Puts a program into the store.
+    /// Puts a program into the store, which reaches its machine through `hooks`.
     ///
     /// # Errors
     /// Those of [`Image::load`].
-    pub fn load(&mut self, store: &Store, image: &Image) -> Result<(), SpeError> {
+    pub fn load(&mut self, store: &Store, hooks: &'static Hooks, image: &Image) -> Result<(), SpeError> {
         self.end();
         self.loaded = None;
-        let loaded = image.load(store, [&raw const HOST as u64, self.spu.get() as u64])?;
+        let loaded = image.load(store, [std::ptr::from_ref(hooks) as u64, self.spu.get() as u64])?;
         self.loaded = Some(loaded);
         // SAFETY: no program runs, so nobody else touches the state.
         let spu = unsafe { &mut *self.spu.get() };
         *spu = SpuState::new(spu.context);
+        spu.acknowledged = spu.context().mailboxes().counts_before();
         Ok(())
     }
 
-    /// Makes the program ready to run from its beginning, unless it is to go on from where it stopped.
+    /// Makes the program ready to run from its beginning, unless it is to go on from where it stopped. Returns whether
+    /// it begins.
     ///
     /// # Errors
     /// [`SpeError::NoProgram`].
-    pub fn prepare(&mut self, context: &Context, entry: Entry, arguments: [u64; 3]) -> Result<(), SpeError> {
+    pub fn prepare(&mut self, context: &Context, entry: Entry, arguments: [u64; 3]) -> Result<bool, SpeError> {
         let loaded = self.loaded.ok_or(SpeError::NoProgram(context.number()))?;
         if entry == Entry::Resume && self.program.is_some() {
-            return Ok(());
+            return Ok(false);
         }
         self.end();
         let (base, bytes) = (context.store().base() as usize, context.store().bytes());
         let address = |offset: usize| NonZeroUsize::new(base + offset).ok_or(SpeError::NoProgram(context.number()));
         let stack = StoreStack { base: address(bytes - TOP_BYTES)?, limit: address(loaded.end)? };
         let spu = self.spu.get();
+        // SAFETY: no program runs, so nobody else touches the state. The program begins to count at 0.
+        unsafe { (*spu).simulated.count = Count::default() };
         let start = loaded.start;
         self.program = Some(Coroutine::with_stack(stack, move |yielder, ()| {
             // SAFETY: the state outlives the program, and only the program's thread touches it now.
@@ -130,20 +165,40 @@ impl Runner {
             unsafe { std::mem::transmute::<usize, Start>(start)(arguments[0], arguments[1], arguments[2]) };
             Stop::Code(0x2000)
         }));
-        Ok(())
+        Ok(true)
     }
 
     /// Runs the program on this thread until it stops.
-    pub fn resume(&mut self) -> Stop {
-        let Some(program) = &mut self.program else { return Stop::Defect };
-        let stop = match program.resume(()) {
-            CoroutineResult::Yield(stop) | CoroutineResult::Return(stop) => stop,
+    pub fn resume(&mut self) -> Pause {
+        let Some(program) = &mut self.program else { return Pause::Stop(Stop::Defect) };
+        let pause = match program.resume(()) {
+            CoroutineResult::Yield(pause) => pause,
+            CoroutineResult::Return(stop) => Pause::Stop(stop),
         };
-        let goes_on = matches!(stop, Stop::Code(code) if !(0x2000..0x2100).contains(&code));
-        if !goes_on {
+        if matches!(&pause, Pause::Stop(stop) if !stop.goes_on()) {
             self.end();
         }
-        stop
+        pause
+    }
+
+    /// Gives the program its turn on the simulated Cell, and lets it run to its next call or stop.
+    ///
+    /// # Safety
+    /// The session is the program's alone until it returns.
+    pub unsafe fn resume_simulated(&mut self, store: &Store, session: *mut Session, turn: Turn) -> Turned {
+        let since_ns = compute::spent_ns();
+        let spu = self.spu.get();
+        // SAFETY: no program runs, so nobody else touches the state.
+        let simulated = unsafe { &mut (*spu).simulated };
+        (simulated.session, simulated.turn) = (session, turn);
+        let Some(loaded) = self.loaded else {
+            return Turned { pause: Pause::Stop(Stop::Defect), worked_ns: 0, counted: 0 };
+        };
+        let pause = spin::watched(store, &loaded, spu, || self.resume());
+        // SAFETY: the program has given its thread back.
+        let counted = unsafe { (*spu).simulated.count.take() };
+        let worked_ns = compute::spent_ns().saturating_sub(since_ns);
+        Turned { pause, worked_ns, counted: if loaded.counts { counted } else { 0 } }
     }
 
     /// The local-store address that a stopped program reports.
@@ -176,8 +231,11 @@ impl Context {
     pub fn run(self: &Arc<Self>, entry: Entry, arguments: [u64; 3]) -> Result<Ended, SpeError> {
         self.hold(|runner| {
             // SAFETY: held, and borrowed for this call only.
-            unsafe { &mut *runner }.prepare(self, entry, arguments)?;
-            let stop = pool::resume(self)?;
+            let is_fresh = unsafe { &mut *runner }.prepare(self, entry, arguments)?;
+            let stop = match self.simulated() {
+                Some(seat) => seat.run(self, is_fresh),
+                None => pool::resume(self)?,
+            };
             // SAFETY: as above: the pool's thread has let go of it.
             Ok(Ended { stop, at: unsafe { &*runner }.stopped_at() })
         })

@@ -1,37 +1,55 @@
 //! A signal register: 32 bits that wait until the SPU reads them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A value waits.
+const WAITS: u64 = 1 << 32;
 
 /// A register that keeps the last value, or gathers the bits of all, until it is read; reading clears it.
 #[derive(Debug)]
 pub struct Signal {
     gathers: bool,
-    value: Mutex<Option<u32>>,
+    /// The value, and above it whether one waits.
+    word: AtomicU64,
 }
 
 impl Signal {
     /// An empty register.
     #[must_use]
     pub fn new(gathers: bool) -> Self {
-        Signal { gathers, value: Mutex::new(None) }
+        Signal { gathers, word: AtomicU64::new(0) }
     }
 
     /// Writes a value: over the last one, or by a logical OR.
     pub fn write(&self, value: u32) {
-        let mut held = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-        *held = Some(if self.gathers { held.unwrap_or(0) | value } else { value });
+        let new = WAITS | u64::from(value);
+        match self.gathers {
+            true => _ = self.word.fetch_or(new, Ordering::AcqRel),
+            false => self.word.store(new, Ordering::Release),
+        }
     }
 
     /// Whether a value waits.
     #[must_use]
     pub fn waits(&self) -> bool {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.word.load(Ordering::Acquire) & WAITS != 0
+    }
+
+    /// The value that waits; 0 if none does.
+    #[must_use]
+    pub fn value(&self) -> u32 {
+        // The lower half.
+        self.word.load(Ordering::Acquire) as u32
     }
 
     /// Takes the value.
     #[must_use]
     pub fn try_read(&self) -> Option<u32> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner).take()
+        if !self.waits() {
+            return None;
+        }
+        let word = self.word.swap(0, Ordering::AcqRel);
+        (word & WAITS != 0).then_some(word as u32)
     }
 }
 
@@ -45,7 +63,9 @@ mod tests {
             let signal = Signal::new(gathers);
             signal.write(1);
             signal.write(4);
-            assert_eq!((signal.try_read(), signal.try_read()), (Some(expected), None));
+            assert_eq!((signal.value(), signal.try_read(), signal.try_read()), (expected, Some(expected), None));
+            signal.write(0);
+            assert_eq!((signal.waits(), signal.try_read()), (true, Some(0)));
         }
     }
 }

@@ -4,7 +4,10 @@ use crate::atomic::Reservation;
 use crate::clock;
 use crate::context::Context;
 use crate::list::List;
-use crate::run::Stop;
+use crate::mailbox::Counts;
+use crate::notify::Polls;
+use crate::run::{Pause, Stop};
+use crate::simulated::spu::Simulated;
 use corosensei::Yielder;
 
 /// An SPU's channels that hold something, its unfinished lists and its way out of the program.
@@ -13,7 +16,7 @@ pub struct SpuState {
     /// The context that it belongs to. It outlives the state, which it owns.
     pub context: *const Context,
     /// How its program gives the thread back; null while it does not run.
-    pub yielder: *const Yielder<(), Stop>,
+    pub yielder: *const Yielder<(), Pause>,
     /// Tags that a tag-status update looks at.
     pub tag_mask: u32,
     /// Whether an update was asked for and not read: its status.
@@ -28,6 +31,12 @@ pub struct SpuState {
     pub stalled: u32,
     /// Events that the program wants to know of.
     pub event_mask: u32,
+    /// Its polls of empty channels.
+    pub polls: Polls,
+    /// Events of the SPU's own making that were not acknowledged: nobody else waits for them.
+    pub own_events: u32,
+    /// What had happened in the mailboxes when the program last acknowledged their events.
+    pub acknowledged: Counts,
     /// The value that the program gave the decrementer, and the tick when it did.
     pub decrementer: (u32, u64),
     /// Whether the decrementer's event was reported since it was set.
@@ -38,6 +47,8 @@ pub struct SpuState {
     pub saved_return: u32,
     /// The local-store address that a stopped run reports.
     pub stopped_at: u32,
+    /// Its side of the simulated Cell.
+    pub simulated: Simulated,
 }
 
 impl SpuState {
@@ -54,16 +65,21 @@ impl SpuState {
             lists: Vec::new(),
             stalled: 0,
             event_mask: 0,
-            decrementer: (0, clock::ticks()),
+            polls: Polls::default(),
+            own_events: 0,
+            acknowledged: Counts::default(),
+            decrementer: (0, clock::host_ticks()),
             has_decremented: true,
             command: [0; 5],
             saved_return: 0,
             stopped_at: 0,
+            simulated: Simulated::default(),
         }
     }
 
     /// The context.
     #[must_use]
+    #[inline]
     pub fn context(&self) -> &Context {
         // SAFETY: the context owns this state, and is alive while anything can ask.
         unsafe { &*self.context }
@@ -73,7 +89,7 @@ impl SpuState {
     pub fn stop(&mut self, stop: Stop) {
         // SAFETY: set while the program runs on its coroutine, and only the program comes here.
         if let Some(yielder) = unsafe { self.yielder.as_ref() } {
-            yielder.suspend(stop);
+            yielder.suspend(Pause::Stop(stop));
         }
     }
 
@@ -87,7 +103,7 @@ impl SpuState {
     /// The decrementer's value: it counts down with the time base, through zero.
     #[must_use]
     pub fn decrementer(&self) -> u32 {
-        let elapsed = clock::ticks().wrapping_sub(self.decrementer.1);
+        let elapsed = clock::host_ticks().wrapping_sub(self.decrementer.1);
         // The counter wraps, as the hardware's does.
         self.decrementer.0.wrapping_sub(elapsed as u32)
     }
@@ -95,12 +111,13 @@ impl SpuState {
     /// Ticks until the decrementer becomes negative; none where it has.
     #[must_use]
     pub fn until_negative(&self) -> u64 {
-        let elapsed = clock::ticks().wrapping_sub(self.decrementer.1);
+        let elapsed = clock::host_ticks().wrapping_sub(self.decrementer.1);
         (u64::from(self.decrementer.0) + 1).saturating_sub(elapsed)
     }
 
     /// Tags without an unfinished list.
     #[must_use]
+    #[inline]
     pub fn complete_tags(&self) -> u32 {
         !self.lists.iter().fold(0, |tags, list| tags | 1 << list.tag)
     }

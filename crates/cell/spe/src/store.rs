@@ -2,11 +2,19 @@
 
 use crate::error::SpeError;
 use seatmap_os::window::Window;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The local store of the Cell's SPEs: 256 KiB.
 pub const STORE_BYTES: usize = 256 << 10;
-/// The largest store that the environment may ask for: larger ones cannot be addressed by a DMA list.
-const MOST_KIB: usize = 1 << 20;
+/// The largest store that can be asked for: larger ones cannot be addressed by a DMA list.
+pub const MOST_KIB: usize = 1 << 20;
+/// The least that new stores have, where a program was built for more than the Cell's.
+static LEAST_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Gives the stores that are created from now on at least so many bytes, in whole pages up to 1 GiB.
+pub fn at_least(bytes: usize) {
+    LEAST_BYTES.fetch_max(bytes.min(MOST_KIB << 10).next_multiple_of(4096), Ordering::Relaxed);
+}
 
 /// Memory whose address is a multiple of 4 GiB: the low 32 bits of a pointer are its local-store address.
 #[derive(Debug)]
@@ -15,35 +23,41 @@ pub struct Store {
 }
 
 impl Store {
-    /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB.
+    /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB, or of the bytes that [`at_least`] was told if those
+    /// are more.
     ///
     /// # Errors
     /// [`SpeError::Store`], or [`SpeError::Argument`] for a size that means nothing.
     pub fn new() -> Result<Self, SpeError> {
         let bytes = wanted_bytes(std::env::var("SEATMAP_SPE_LS_KIB").ok().as_deref())?;
+        let bytes = bytes.max(LEAST_BYTES.load(Ordering::Relaxed));
         Ok(Store { window: Window::new(bytes).map_err(SpeError::Store)? })
     }
 
     /// How long it is.
     #[must_use]
+    #[inline]
     pub fn bytes(&self) -> usize {
         self.window.bytes()
     }
 
     /// Its address as the SPU sees it.
     #[must_use]
+    #[inline]
     pub fn base(&self) -> *mut u8 {
         self.window.high()
     }
 
     /// Its effective address: where the PPE and other SPEs see it, below 4 GiB where there is room.
     #[must_use]
+    #[inline]
     pub fn effective(&self) -> *mut u8 {
         self.window.low()
     }
 
     /// Where a range begins in the effective address space; `None` if it does not lie in the store.
     #[must_use]
+    #[inline]
     pub fn at(&self, local: u32, bytes: usize) -> Option<*mut u8> {
         let start = usize::try_from(local).ok()?;
         let end = start.checked_add(bytes)?;
@@ -51,10 +65,13 @@ impl Store {
         (end <= self.bytes()).then(|| unsafe { self.effective().add(start) })
     }
 
-    /// Fills it with zeros.
-    pub fn clear(&self) {
-        // SAFETY: exactly the mapping; a program that is not running has no reference to it.
-        unsafe { self.effective().write_bytes(0, self.bytes()) };
+    /// Makes every page writable through [`Store::effective`].
+    ///
+    /// # Errors
+    /// [`SpeError::Store`].
+    pub fn open(&self) -> Result<(), SpeError> {
+        // Without a second address, the pages of the last program are there to be executed only.
+        if self.effective() == self.base() { self.execute(0, 0) } else { Ok(()) }
     }
 
     /// Lets the SPU execute these pages, and no others.

@@ -105,6 +105,7 @@ impl Transfer {
     ///
     /// # Errors
     /// The rule that it breaks.
+    #[inline]
     pub fn check(&self) -> Result<(), Rule> {
         if self.tag >= TAGS {
             return Err(Rule::Tag);
@@ -122,6 +123,7 @@ impl Transfer {
     ///
     /// # Errors
     /// The fault, with the rule.
+    #[inline]
     pub fn perform(&self, context: &Context) -> Result<(), TransferFault> {
         let moved = self.check().and_then(|()| self.move_bytes(context));
         moved.map_err(|rule| TransferFault { context: context.number(), transfer: *self, rule })
@@ -161,6 +163,25 @@ impl Transfer {
             }
         }
     }
+}
+
+/// Does a transfer between a store and memory, if it breaks no rule. False: nothing was done, or a part that
+/// [`Transfer::perform`] does again before it finds the fault.
+#[inline]
+#[must_use]
+pub fn quick(context: &Context, direction: Direction, local: u32, effective: u64, bytes: u32, tag: u32) -> bool {
+    let is_whole = bytes & 15 == 0 && bytes <= MOST_BYTES && local & 15 == 0 && effective & 15 == 0;
+    if !is_whole || tag >= TAGS || problem::is_near(effective) {
+        return false;
+    }
+    let Some(here) = context.store().at(local, bytes as usize) else { return false };
+    let there = effective as usize as *mut u8;
+    let (from, to) = match direction {
+        Direction::Get => (there, here),
+        Direction::Put => (here, there),
+    };
+    // SAFETY: programs own what they transfer; the core keeps no reference into stores or into their memory.
+    unsafe { guarded::copy(from, to, bytes as usize) }.is_ok()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 const COUNT: u32 = 65_536;
 const BLOCK: usize = 4096;
 
-/// What a worker runs: it sees the worker from within, and the numbers that it was loaded with.
+/// The program of a worker: it sees the worker from within, and the numbers that it was loaded with.
 fn sum(numbers: &[u32], inside: &mut Inside) -> u32 {
     let mut sum = 0;
     for block in numbers.chunks(BLOCK) {

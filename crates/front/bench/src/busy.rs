@@ -4,10 +4,10 @@
 use crate::row::Row;
 use seatmap_machine::{HomesChecked, Rate};
 use seatmap_measure::homes;
-use seatmap_measure::plan::{Effort, Plan};
+use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::probe::Probe;
 use seatmap_measure::samples::Samples;
-use seatmap_measure::survey::{self, Ended, Request};
+use seatmap_measure::survey::{self, Ended, SurveyRequest};
 use seatmap_measure::testbed_probe::TestbedProbe;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::error::Error;
@@ -66,8 +66,9 @@ fn checked(utilisation_percent: u32, chip: u64) -> Result<(HomesChecked, u64), B
     let text = MODEL.replace(HASH, &format!("hash_seed = {chip}\n"));
     let model = Arc::new(CoherentModel::from_toml("chip", &text)?);
     let pus: Vec<u32> = model.topology.os_indices().collect();
-    let plan = Plan { seed: chip, ..Plan::new(Effort::Usual, model.ns_per_tick()).without_noise() };
-    let request = Request { pus: pus.clone(), plan, parallel: false, homes: LINES, utilisation_percent, loaded: false };
+    let plan = SurveyPlan { seed: chip, ..SurveyPlan::new(Effort::Usual, model.ns_per_tick()).without_noise() };
+    let request =
+        SurveyRequest { pus: pus.clone(), plan, parallel: false, homes: LINES, utilisation_percent, loaded: false };
     let needed = survey::lines_needed(&request, &model.topology);
     let mut probe = TestbedProbe::new(CoherentBed::new(Arc::clone(&model)), &model.topology, needed)?;
     let candidates = probe.spread(LINES);

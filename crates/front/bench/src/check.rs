@@ -10,7 +10,7 @@ mod real;
 use crate::row::Row;
 use seatmap_machine::Topology;
 use seatmap_os::Tid;
-use seatmap_watch::{Asked, Choice, Finding, Options, Seating, judge};
+use seatmap_watch::{Asked, Choice, Finding, Seating, WatchOptions, judge};
 use std::error::Error;
 use std::io::Read;
 use std::time::Duration;
@@ -74,6 +74,6 @@ fn share(what: &str, count: usize, missed: &[String]) -> Row {
 /// The findings about processes and their children.
 fn findings(pids: &[Tid], topology: &Topology, asked: &Asked) -> Result<Vec<Finding>, Box<dyn Error>> {
     let choice = Choice::Processes { pids: pids.to_vec(), with_children: true };
-    let options = Options { every_cpu: true, window: Duration::from_millis(500), ..Options::default() };
+    let options = WatchOptions { every_cpu: true, window: Duration::from_millis(500), ..WatchOptions::default() };
     Ok(judge(&Seating::take(&choice, &options)?, topology, asked))
 }

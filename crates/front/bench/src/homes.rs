@@ -3,9 +3,9 @@
 use crate::data;
 use crate::row::Row;
 use seatmap_machine::Topology;
-use seatmap_measure::plan::{Effort, Passes, Plan};
+use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
 use seatmap_measure::samples::Samples;
-use seatmap_measure::survey::{Ended, Request, Survey, survey};
+use seatmap_measure::survey::{Ended, Survey, SurveyRequest, survey};
 use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -65,9 +65,9 @@ fn row(name: &str, hash: &AddressHash, mesh: &Mesh, lines: u32) -> Result<Row, B
 /// The whole protocol: the matrix at one line, then the scan from the hubs, then the grouping.
 pub fn surveyed(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<Survey, Box<dyn Error>> {
     let pus = probe.pus();
-    let plan = Plan { passes: Passes::Fixed(3), seed, ..Plan::new(Effort::Usual, 1.0) };
+    let plan = SurveyPlan { passes: Passes::Fixed(3), seed, ..SurveyPlan::new(Effort::Usual, 1.0) };
     let request =
-        Request { pus: pus.clone(), plan, parallel: false, homes: lines, utilisation_percent: 0, loaded: false };
+        SurveyRequest { pus: pus.clone(), plan, parallel: false, homes: lines, utilisation_percent: 0, loaded: false };
     let topology = Topology::unknown(pus.iter().copied());
     let ended = survey(probe, &topology, &request, None, Samples::new(pus), &mut |_| ControlFlow::Continue(()))?;
     let Ended::Whole(survey) = ended else { return Err("nobody ended this survey".into()) };

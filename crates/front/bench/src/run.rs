@@ -8,8 +8,9 @@ mod program;
 use crate::pair;
 use crate::row::Row;
 use program::{Figures, THREADS};
-use seatmap_launch::{Beyond, Options, Program, Seating, Seats};
-use seatmap_os::CpuList;
+use seatmap_launch::{Beyond, Executable, LaunchOptions, ProgramMemory, SeatAllocator, SeatList};
+use seatmap_os::mempolicy::MemoryPolicy;
+use seatmap_os::{CpuList, CpuSet};
 use seatmap_statistics::{median, quantile};
 use std::error::Error;
 use std::process::Command;
@@ -33,8 +34,11 @@ const LAUNCHER: &str = "launcher";
 const PROGRAM: &str = "program";
 const SHELL: &str = "shell";
 
-/// The two forms of a seating that the launcher takes.
-const FORMS: [(&str, Beyond); 2] = [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle)];
+/// The forms of a seating that the launcher takes.
+const FORMS: [(&str, Beyond); 3] =
+    [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle), (WITH_MEMORY, Beyond::Leave)];
+/// The form that gives each thread but the first a memory policy of its own, set in the thread before it begins.
+const WITH_MEMORY: &str = "a plan with memory";
 
 /// Plays another part than the bench, where the arguments ask for it.
 pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
@@ -46,10 +50,10 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     }
 }
 
-/// The added time of a creation, and the ratio of times after seating, for both forms.
+/// The added time of a creation, and the ratio of times after seating, for each form.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
-    let mut found: [Vec<Figures>; 3] = Default::default();
+    let mut found: [Vec<Figures>; 1 + FORMS.len()] = Default::default();
     for turn in 0..TURNS {
         for step in 0..found.len() {
             let kind = (turn + step) % found.len();
@@ -105,10 +109,10 @@ fn script() -> String {
 
 /// Plays the launcher of a shell script.
 fn shell(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
-    let program = Program::find(&["sh".into(), "-c".into(), script().into()])?;
+    let program = Executable::find(&["sh".into(), "-c".into(), script().into()])?;
     let list = CpuList(vec![cpus[0].parse()?, cpus[1].parse()?]);
-    let seating = Seating::new(Seats::of_cpus(&list, Beyond::Cycle), Vec::new(), 0);
-    let (ending, _) = seatmap_launch::run(&program, seating, Options::default())?;
+    let seating = SeatAllocator::new(SeatList::of_cpus(&list, Beyond::Cycle), Vec::new(), 0);
+    let (ending, _) = seatmap_launch::run(&program, seating, LaunchOptions::default())?;
     ending.leave_alike()
 }
 
@@ -123,17 +127,26 @@ fn figures(form: Option<&str>, cpus: [u32; 2]) -> Result<Figures, Box<dyn Error>
 fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let (_, beyond) = FORMS.into_iter().find(|(name, _)| *name == form).ok_or("no such form")?;
     let own = std::env::current_exe()?.into_os_string();
-    let program = Program::find(&[own, PROGRAM.into(), cpus[0].into(), cpus[1].into()])?;
+    let program = Executable::find(&[own, PROGRAM.into(), cpus[0].into(), cpus[1].into()])?;
     // The main thread and those that live for a moment, and then the last seat of the plan for the last thread.
     let mut list = vec![cpus[0].parse()?; 1 + THREADS];
     list.push(cpus[1].parse()?);
     let list = CpuList(list);
-    let seating = Seating::new(Seats::of_cpus(&list, beyond), Vec::new(), 0).strict(true);
-    let (ending, report) = seatmap_launch::run(&program, seating, Options::default())?;
+    let seating = SeatAllocator::new(SeatList::of_cpus(&list, beyond), Vec::new(), 0).strict(true);
+    let memory = (form == WITH_MEMORY).then(|| memory(1 + THREADS));
+    let options = LaunchOptions { memory, ..LaunchOptions::default() };
+    let (ending, report) = seatmap_launch::run(&program, seating, options)?;
     match report.troubles().first() {
         Some(trouble) => Err(trouble.clone().into()),
         None => ending.leave_alike(),
     }
+}
+
+/// Memory of node 0 for each task but the first, so that every thread differs from its creator.
+fn memory(others: usize) -> ProgramMemory {
+    let of_task = Some(MemoryPolicy::bind(CpuSet::single(0)));
+    let tasks = std::iter::once(None).chain(std::iter::repeat_n(of_task, others)).collect();
+    ProgramMemory { asked: "plan".to_owned(), tasks, all: None, nodes: None }
 }
 
 fn compared(form: &str, alone: &[Figures], seated: &[Figures]) -> [Row; 2] {

@@ -3,7 +3,7 @@
 use crate::pair;
 use crate::row::Row;
 use seatmap_machine::catalog;
-use seatmap_measure::plan::{Effort, Passes, Plan};
+use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
 use seatmap_measure::probe::Probe;
 use seatmap_statistics::median;
 use std::error::Error;
@@ -20,7 +20,7 @@ const VISITS: usize = 300;
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let mut probe = pair::probe(cpus)?;
-    let plan = Plan::new(Effort::Usual, probe.clock_step_ns());
+    let plan = SurveyPlan::new(Effort::Usual, probe.clock_step_ns());
     let overhead_s = overhead_s(&mut probe, cpus, &plan)?;
     let mut rows = vec![Row::told("cost of a visit beyond its round trips", format!("{:.0} us", overhead_s * 1e6))];
     for (n, machine, limit_s) in SIZES {
@@ -32,7 +32,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 /// The overhead of waking, meeting and reporting: the median visit less its round trips.
-fn overhead_s<P: Probe>(probe: &mut P, cpus: [u32; 2], plan: &Plan) -> Result<f64, Box<dyn Error>> {
+fn overhead_s<P: Probe>(probe: &mut P, cpus: [u32; 2], plan: &SurveyPlan) -> Result<f64, Box<dyn Error>> {
     let visit =
         seatmap_measure::probe::Visit { batches: plan.batches, round_trips: plan.round_trips, ..pair::visit(cpus) };
     let mut beyond = Vec::new();
@@ -47,7 +47,7 @@ fn overhead_s<P: Probe>(probe: &mut P, cpus: [u32; 2], plan: &Plan) -> Result<f6
 }
 
 /// The warm-up batch included.
-fn round_trips_s(round_trip_ns: f64, plan: &Plan) -> f64 {
+fn round_trips_s(round_trip_ns: f64, plan: &SurveyPlan) -> f64 {
     f64::from((plan.batches + 1) * plan.round_trips) * round_trip_ns * 1e-9
 }
 
@@ -62,7 +62,7 @@ fn distances_ns(machine: &str, n: usize) -> Result<Vec<f64>, Box<dyn Error>> {
 }
 
 /// The serial schedule: a pass visits each pair once, and passes follow while the plan's time lasts.
-fn matrix_s(distances_ns: &[f64], plan: &Plan, overhead_s: f64) -> f64 {
+fn matrix_s(distances_ns: &[f64], plan: &SurveyPlan, overhead_s: f64) -> f64 {
     let pass_s: f64 = distances_ns.iter().map(|ns| overhead_s + round_trips_s(*ns, plan)).sum();
     let passes = match plan.passes {
         Passes::Fixed(passes) => passes,

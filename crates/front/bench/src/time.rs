@@ -3,7 +3,7 @@
 use crate::row::Row;
 use seatmap_machine::{CoreDistance, CoreKind, Matrix, Origin, OriginKind, Profile, Pu, SeatSpeed, Topology, catalog};
 use seatmap_pattern::{Edge, Pattern, generate};
-use seatmap_place::Request;
+use seatmap_place::PlaceRequest;
 use seatmap_place::search::Limit;
 use seatmap_plan::Objective;
 use seatmap_statistics::{Xoshiro, median};
@@ -29,7 +29,7 @@ fn small() -> Result<Vec<Row>, Box<dyn Error>> {
         let mut rng = Xoshiro::new(seed);
         let machine = hybrid(2 + seed as u32 % 2, 2 + seed as u32 % 3, &mut rng);
         let pattern = busy(4 + seed as usize % 4, &mut rng);
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         (request.objective, request.limit) = (Objective::Time, Limit::kicks(SEARCH_KICKS));
         let (cost, floor) = request.search_alone()?;
         request.limit = Limit::kicks(PROOF_KICKS);
@@ -59,7 +59,7 @@ fn large() -> Result<Vec<Row>, Box<dyn Error>> {
         let mut rng = Xoshiro::new(1);
         pattern.loads = (0..pattern.tasks).map(|_| 1.0 + rng.below(4) as f64).collect();
         pattern.load_ns = Some(500.0);
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         (request.objective, request.limit) = (Objective::Time, Limit::seconds(1.0));
         let answer = request.place()?;
         let more = |cost: f64| 100.0 * (cost / answer.cost - 1.0);

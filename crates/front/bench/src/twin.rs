@@ -6,7 +6,7 @@ use seatmap_machine::import;
 use seatmap_papers::rank::exchange_ns;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
-use seatmap_place::{Judge, Request};
+use seatmap_place::{Judge, PlaceRequest};
 use seatmap_sim::{CoherentBed, CoherentModel};
 use seatmap_twin::Needs;
 use seatmap_workload::Handoffs;
@@ -64,7 +64,7 @@ fn placed(model: &Arc<CoherentModel>) -> Result<(), Box<dyn Error>> {
     let run = |placement: &[u32]| {
         exchange_ns(&mut CoherentBed::new(Arc::clone(model)), &program, placement).map_err(|error| error.to_string())
     };
-    let mut request = Request::new(&profile, &pattern);
+    let mut request = PlaceRequest::new(&profile, &pattern);
     request.limit = Limit::kicks(KICKS);
     request.place_by(Judge { time_ns: &run, floor_ns: 0.0 })?;
     Ok(())

@@ -7,7 +7,7 @@
 use crate::row::Row;
 use seatmap_os::usage::Usage;
 use seatmap_statistics::median;
-use seatmap_watch::{Choice, Options, Watcher};
+use seatmap_watch::{Choice, WatchOptions, Watcher};
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -53,7 +53,7 @@ fn compared(crowd: &Crowd, what: &str, wanted_ms: f64) -> Result<[Row; 2], Box<d
     let choice = Choice::Processes { pids, with_children: true };
     for _ in 0..TURNS {
         let begun = cpu_ms();
-        let mut watcher = Watcher::begin(&choice, &Options::default())?;
+        let mut watcher = Watcher::begin(&choice, &WatchOptions::default())?;
         first.push(cpu_ms() - begun);
         let begun = cpu_ms();
         found = watcher.seating().threads.len();

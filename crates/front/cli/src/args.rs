@@ -1,4 +1,4 @@
-//! What was typed.
+//! The arguments as they were typed.
 
 mod bench;
 mod cell;
@@ -240,8 +240,8 @@ pub struct Measure {
     /// The CPUs to measure, such as 0-3,8; all that this process may use by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// Visits to each pair; by default at least 3. On this host more while a quarter of a second lasts, and 20 more, spread
-    /// over a second, to pairs whose visits disagree.
+    /// Visits to each pair; by default at least 3. On this host more while a quarter of a second lasts, and 20 more,
+    /// spread over a second, to pairs whose visits disagree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub passes: Option<u32>,
     /// 33 batches a pair: the median, and little else.
@@ -287,8 +287,8 @@ pub struct Measure {
 
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The files, of any kind: they are recognised by what stands in them. Also models, and what hwloc-gather-topology made:
-    /// a folder or a .tar.bz2.
+    /// The files, of any kind: they are recognised by what stands in them. Also models, and what hwloc-gather-topology
+    /// made: a folder or a .tar.bz2.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Take the topology from this file (hwloc XML, as lstopo writes it).
@@ -297,7 +297,7 @@ pub struct Import {
     /// The nominal frequency in Hz, for files that count cycles: 2.8g.
     #[arg(long, value_name = "HZ", value_parser = frequency)]
     pub frequency: Option<f64>,
-    /// What to call the machine.
+    /// The machine's name.
     #[arg(long)]
     pub name: Option<String>,
     /// The profile's file, or a folder, where each file keeps its name; - is stdout.

@@ -66,7 +66,7 @@ pub fn is_file(name: &str) -> bool {
 ///
 /// # Errors
 /// The file cannot be read or understood.
-pub fn file(path: &Path, options: &import::Options) -> Result<Imported, CliError> {
+pub fn file(path: &Path, options: &import::ImportOptions) -> Result<Imported, CliError> {
     understood(path, &bytes(path)?, options)
 }
 
@@ -74,7 +74,7 @@ pub fn file(path: &Path, options: &import::Options) -> Result<Imported, CliError
 ///
 /// # Errors
 /// The file cannot be understood.
-pub fn understood(path: &Path, bytes: &[u8], options: &import::Options) -> Result<Imported, CliError> {
+pub fn understood(path: &Path, bytes: &[u8], options: &import::ImportOptions) -> Result<Imported, CliError> {
     import::read_with(bytes, &path.to_string_lossy(), Some(&place::today()), options)
         .map_err(|error| CliError::input(AtFile::new(path, error)))
 }

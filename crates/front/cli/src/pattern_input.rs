@@ -47,7 +47,7 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
     let path = Path::new(typed);
     let loads = match typed == "-" || path.exists() {
         true => {
-            let not_text = |_| CliError::input(AtFile::new(path, "this is not a list of loads, which is text"));
+            let not_text = |_| CliError::input(AtFile::new(path, "the file is not text, as a list of loads is"));
             let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;
             loads::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?
         }
@@ -68,7 +68,7 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
 /// # Errors
 /// The file cannot be read or is not an instance.
 pub fn instance(path: &Path) -> Result<Instance, CliError> {
-    let not_text = |_| CliError::input(AtFile::new(path, "this is no instance, which is text"));
+    let not_text = |_| CliError::input(AtFile::new(path, "the file is not text, as a QAPLIB instance is"));
     let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;
     Instance::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
 }

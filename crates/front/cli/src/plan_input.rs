@@ -32,7 +32,7 @@ pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan
 /// The file holds no plan.
 pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
     let at = |error: Box<dyn std::error::Error>| CliError::input(AtFile::new(path, error));
-    let text =
-        std::str::from_utf8(bytes).map_err(|error| at(format!("this is no plan, which is text: {error}").into()))?;
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| at(format!("the file is not text, as a plan is: {error}").into()))?;
     Plan::from_json(text).map_err(|error| at(error.into()))
 }

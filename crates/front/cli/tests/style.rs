@@ -4,6 +4,8 @@
 
 #[path = "style/language.rs"]
 mod language;
+#[path = "style/maps.rs"]
+mod maps;
 #[path = "style/pages.rs"]
 mod pages;
 
@@ -12,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Files longer than this need a cut, unless they say that they are one state machine.
 const LONGEST_FILE: usize = 500;
-/// A file whose first comment says this may be longer: a state machine is read in one place more easily than in parts. The
-/// words behind it say of which machine.
+/// A file whose first comment says this may be longer: a state machine is read in one place more easily than in parts.
+/// The words behind it say of which machine.
 const ONE_MACHINE: &str = "//! One state machine: ";
 /// Even so.
 const LONGEST_MACHINE: usize = 1000;
@@ -22,8 +24,8 @@ const LONGEST_FUNCTION: usize = 70;
 /// Lines above an `unsafe` in which its reason must stand.
 const SAFETY_WITHIN: usize = 4;
 
-/// The floors of the house, from the top: folders below `crates/`. A crate depends on crates of its own floor, and of those
-/// below, only.
+/// The floors of the house, from the top: folders below `crates/`. A crate depends on crates of its own floor, and of
+/// those below, only.
 const FLOORS: [&str; 8] = ["front", "papers", "measure", "place", "run", "cell", "machines", "ground"];
 
 fn root() -> PathBuf {

@@ -10,7 +10,8 @@
 #define STACK_BYTES (8u << 20)
 
 int __real_main(int argc, char **argv, char **environment);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+/* In threads.c. */
+int __seatmap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 
 static int main_argc, main_result;
 static char **main_argv, **main_environment;
@@ -64,13 +65,31 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     struct thread *held = 0;
     void *stack = attributes ? 0 : low_stack(STACK_BYTES / 8);
     if (!stack || !(held = malloc(sizeof *held)))
-        return __real_pthread_create(thread, attributes, start, argument);
+        return __seatmap_pthread_create(thread, attributes, start, argument);
     *held = (struct thread){start, argument};
     pthread_attr_init(&own);
     pthread_attr_setstack(&own, stack, STACK_BYTES / 8);
-    int result = __real_pthread_create(thread, &own, run_thread, held);
+    int result = __seatmap_pthread_create(thread, &own, run_thread, held);
     pthread_attr_destroy(&own);
     if (result != 0)
         free(held), munmap(stack, STACK_BYTES / 8);
     return result;
 }
+
+/* The time base for 'mftb' in assembler: keeps every register that C code may have in use, and leaves the ticks on the
+ * caller's stack, from where the macro takes as many bits as its register has. */
+unsigned long seatmap_spe_timebase(void);
+__asm__(".globl __seatmap_mftb\n"
+        "__seatmap_mftb:\n"
+        "\tpush %rbp\n\tmov %rsp, %rbp\n"
+        "\tpush %rax\n\tpush %rcx\n\tpush %rdx\n\tpush %rsi\n\tpush %rdi\n"
+        "\tpush %r8\n\tpush %r9\n\tpush %r10\n\tpush %r11\n"
+        "\tsub $512, %rsp\n\tand $-64, %rsp\n"
+        "\tfxsave (%rsp)\n"
+        "\tcall seatmap_spe_timebase\n"
+        "\tmov %rax, 16(%rbp)\n"
+        "\tfxrstor (%rsp)\n"
+        "\tlea -72(%rbp), %rsp\n"
+        "\tpop %r11\n\tpop %r10\n\tpop %r9\n\tpop %r8\n"
+        "\tpop %rdi\n\tpop %rsi\n\tpop %rdx\n\tpop %rcx\n\tpop %rax\n"
+        "\tpop %rbp\n\tret\n");

@@ -6,10 +6,30 @@
 
 struct seatmap_spu_link __seatmap_spu __attribute__((visibility("default")));
 
+/* The program counts its work in register r15, by the image's own code. */
+#ifdef SEATMAP_COUNTS
+const unsigned char __seatmap_counts __attribute__((visibility("default"), used)) = 1;
+#define BEGIN_COUNT() __asm__ volatile("xorl %r15d, %r15d")
+#else
+#define BEGIN_COUNT() ((void)0)
+#endif
+
 int main();
-static void (*at_exit[32])(void);
-static unsigned int at_exit_count;
-static int is_constructed;
+/* Functions for the program's end, in the order in which they were registered: those of atexit have no argument. */
+struct ending {
+    void (*function)(void *);
+    void *argument;
+};
+static struct ending endings[64];
+static unsigned int ending_count;
+
+/* The entries of the image's own dynamic section that the runtime reads: addresses are offsets into the store. */
+struct dynamic {
+    uint64_t kind, value;
+};
+#define FINI_ARRAY 26
+#define FINI_ARRAY_BYTES 28
+extern const struct dynamic _DYNAMIC[] __attribute__((visibility("hidden"), weak));
 
 static void end(unsigned int code)
 {
@@ -24,10 +44,24 @@ void _exit(int code)
     __builtin_unreachable();
 }
 
+static uint64_t dynamic(uint64_t kind)
+{
+    for (const struct dynamic *entry = _DYNAMIC; entry && entry->kind != 0; entry++)
+        if (entry->kind == kind)
+            return entry->value;
+    return 0;
+}
+
+/* Destructors: those of objects, the last first, and then those of functions with this attribute. */
 void exit(int code)
 {
-    while (at_exit_count > 0)
-        at_exit[--at_exit_count]();
+    while (ending_count > 0) {
+        struct ending last = endings[--ending_count];
+        last.function(last.argument);
+    }
+    void (**destructors)(void) = (void (**)(void))(uintptr_t)(__seatmap_spu.store + dynamic(FINI_ARRAY));
+    for (uint64_t left = dynamic(FINI_ARRAY_BYTES) / sizeof *destructors; left > 0; left--)
+        destructors[left - 1]();
     _exit(code);
 }
 
@@ -44,22 +78,29 @@ void __assert_fail(const char *text, const char *file, unsigned int line, const 
     abort();
 }
 
-int atexit(void (*function)(void))
+int __cxa_atexit(void (*function)(void *), void *argument, void *library)
 {
-    if (at_exit_count == sizeof at_exit / sizeof *at_exit)
+    (void)library;
+    if (ending_count == sizeof endings / sizeof *endings)
         return -1;
-    at_exit[at_exit_count++] = function;
+    endings[ending_count++] = (struct ending){function, argument};
     return 0;
 }
 
-/* The program's first function. A new run of the same program calls main once more, with the variables as they are. */
+int atexit(void (*function)(void))
+{
+    /* A function that takes no argument may get one: it looks at none. */
+    return __cxa_atexit((void (*)(void *))function, 0, 0);
+}
+
+/* The program's first function. A new run of the same program constructs its objects and calls main once more, with the
+ * other variables as they are. */
 __attribute__((visibility("default"))) void __seatmap_spu_start(uint64_t spe, uint64_t argp, uint64_t envp)
 {
-    if (!is_constructed) {
-        is_constructed = 1;
-        for (uint64_t at = 0; at < __seatmap_spu.constructor_count; at++)
-            __seatmap_spu.constructors[at]();
-    }
+    BEGIN_COUNT();
+    ending_count = 0;
+    for (uint64_t at = 0; at < __seatmap_spu.constructor_count; at++)
+        __seatmap_spu.constructors[at]();
     exit(main(spe, argp, envp));
 }
 
@@ -164,6 +205,20 @@ void *malloc(size_t bytes)
     return take(block, bytes);
 }
 
+/* The end of the heap, moved if there is room. */
+void *sbrk(long bytes)
+{
+    if (heap_end == 0)
+        heap_end = (__seatmap_spu.store + __seatmap_spu.heap + 127) & ~(uint64_t)127;
+    uint64_t before = heap_end, stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    if (bytes != 0 && heap_end + (uint64_t)bytes + STACK_RESERVE > stack) {
+        errno = ENOMEM;
+        return (void *)-1;
+    }
+    heap_end += (uint64_t)bytes;
+    return (void *)(uintptr_t)before;
+}
+
 static struct block *of(void *pointer)
 {
     for (struct block *block = first; block; block = block->next)
@@ -234,6 +289,50 @@ void *aligned_alloc(size_t align, size_t bytes)
     return memalign(align, bytes);
 }
 
+/* The C library's own sort and search would keep something in the register that counts, and call the program. */
+static void swap(char *one, char *other, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at++) {
+        char held = one[at];
+        one[at] = other[at];
+        other[at] = held;
+    }
+}
+
+/* Heap sort: in place, without recursion. */
+void qsort(void *array, size_t count, size_t bytes, int (*compare)(const void *, const void *))
+{
+    char *items = array;
+    for (size_t start = count / 2, end = count; end > 1;) {
+        if (start > 0)
+            start--;
+        else
+            swap(items, items + --end * bytes, bytes);
+        for (size_t parent = start, child; (child = 2 * parent + 1) < end; parent = child) {
+            child += child + 1 < end && compare(items + child * bytes, items + (child + 1) * bytes) < 0;
+            if (compare(items + parent * bytes, items + child * bytes) >= 0)
+                break;
+            swap(items + parent * bytes, items + child * bytes, bytes);
+        }
+    }
+}
+
+void *bsearch(const void *key, const void *array, size_t count, size_t bytes,
+              int (*compare)(const void *, const void *))
+{
+    const char *items = array;
+    while (count > 0) {
+        const char *middle = items + count / 2 * bytes;
+        int order = compare(key, middle);
+        if (order == 0)
+            return (void *)middle;
+        if (order > 0)
+            items = middle + bytes;
+        count = order > 0 ? count - count / 2 - 1 : count / 2;
+    }
+    return 0;
+}
+
 /* C++: new and delete of objects and arrays, and what its start-up asks for. */
 void *_Znwm(size_t bytes)
 {
@@ -270,15 +369,47 @@ void _ZdaPvm(void *pointer, size_t bytes)
     free(pointer);
 }
 
+/* new (std::nothrow), and new of types with an alignment of their own. */
+void *_ZnwmRKSt9nothrow_t(size_t bytes, const void *nothrow)
+{
+    (void)nothrow;
+    return malloc(bytes);
+}
+
+void *_ZnamRKSt9nothrow_t(size_t bytes, const void *nothrow)
+{
+    (void)nothrow;
+    return malloc(bytes);
+}
+
+void *_ZnwmSt11align_val_t(size_t bytes, size_t align)
+{
+    void *found = memalign(align, bytes);
+    if (!found)
+        abort();
+    return found;
+}
+
+void *_ZnamSt11align_val_t(size_t bytes, size_t align)
+{
+    return _ZnwmSt11align_val_t(bytes, align);
+}
+
+void _ZdlPvSt11align_val_t(void *pointer, size_t align)
+{
+    (void)align;
+    free(pointer);
+}
+
+void _ZdlPvmSt11align_val_t(void *pointer, size_t bytes, size_t align)
+{
+    (void)bytes, (void)align;
+    free(pointer);
+}
+
 void __cxa_pure_virtual(void)
 {
     abort();
-}
-
-int __cxa_atexit(void (*function)(void *), void *argument, void *library)
-{
-    (void)function, (void)argument, (void)library;
-    return 0;
 }
 
 void *__dso_handle __attribute__((visibility("hidden")));

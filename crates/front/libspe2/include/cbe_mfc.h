@@ -1,44 +1,89 @@
-/* The problem state areas of an SPE, by offset. They hold no memory: an SPU reaches them by DMA, the PPE through
- * libspe2's functions. */
+/* The transfer unit: its numbers, and on the PPE its registers, which spe_ps_area_get gives the addresses of. */
 #ifndef CBE_MFC_H
 #define CBE_MFC_H
 
-typedef struct spe_mssync_area {
-    unsigned int MFC_MSSync;
-} spe_mssync_area_t;
+#include "cbe_mfc_defs.h"
 
-typedef struct spe_mfc_command_area {
-    unsigned char reserved_0_3[4];
-    unsigned int MFC_LSA;
-    unsigned int MFC_EAH;
-    unsigned int MFC_EAL;
-    unsigned int MFC_Size_Tag;
-    unsigned int MFC_ClassID_CMD;
-} spe_mfc_command_area_t;
+#ifndef __SPU__
+#include "cbea_map.h"
 
-typedef struct spe_spu_control_area {
-    unsigned char reserved_0_3[4];
-    unsigned int SPU_Out_Mbox;
-    unsigned char reserved_8_B[4];
-    unsigned int SPU_In_Mbox;
-    unsigned char reserved_10_13[4];
-    unsigned int SPU_Mbox_Stat;
-    unsigned char reserved_18_1B[4];
-    unsigned int SPU_RunCntl;
-    unsigned char reserved_20_23[4];
-    unsigned int SPU_Status;
-    unsigned char reserved_28_33[12];
-    unsigned int SPU_NPC;
-} spe_spu_control_area_t;
+/* Mailboxes, by the control area. */
+static inline unsigned int _spe_out_mbox_read(volatile spe_spu_control_area_t *area)
+{
+    return area->SPU_Out_Mbox;
+}
 
-typedef struct spe_sig_notify_1_area {
-    unsigned char reserved_0_B[12];
-    unsigned int SPU_Sig_Notify_1;
-} spe_sig_notify_1_area_t;
+static inline void _spe_in_mbox_write(volatile spe_spu_control_area_t *area, unsigned int value)
+{
+    area->SPU_In_Mbox = value;
+}
 
-typedef struct spe_sig_notify_2_area {
-    unsigned char reserved_0_B[12];
-    unsigned int SPU_Sig_Notify_2;
-} spe_sig_notify_2_area_t;
+/* Messages that wait, or for the inbound mailbox those that fit. */
+static inline unsigned int _spe_out_mbox_status(volatile spe_spu_control_area_t *area)
+{
+    return area->SPU_Mbox_Stat & 0xff;
+}
 
+static inline unsigned int _spe_in_mbox_status(volatile spe_spu_control_area_t *area)
+{
+    return area->SPU_Mbox_Stat >> 8 & 0xff;
+}
+
+static inline unsigned int _spe_out_intr_mbox_status(volatile spe_spu_control_area_t *area)
+{
+    return area->SPU_Mbox_Stat >> 16 & 0xff;
+}
+
+/* Signals. */
+static inline unsigned int _spe_sig_notify_1_read(volatile spe_sig_notify_1_area_t *area)
+{
+    return area->SPU_Sig_Notify_1;
+}
+
+static inline void _spe_sig_notify_1_write(volatile spe_sig_notify_1_area_t *area, unsigned int value)
+{
+    area->SPU_Sig_Notify_1 = value;
+}
+
+static inline unsigned int _spe_sig_notify_2_read(volatile spe_sig_notify_2_area_t *area)
+{
+    return area->SPU_Sig_Notify_2;
+}
+
+static inline void _spe_sig_notify_2_write(volatile spe_sig_notify_2_area_t *area, unsigned int value)
+{
+    area->SPU_Sig_Notify_2 = value;
+}
+
+/* Multisource synchronisation. */
+static inline void _spe_mssync_start(volatile spe_mssync_area_t *area)
+{
+    area->MFC_MSSync = 1;
+}
+
+static inline unsigned int _spe_mssync_status(volatile spe_mssync_area_t *area)
+{
+    return area->MFC_MSSync & MFC_SPC_MSS_STATUS_MASK;
+}
+
+/* Transfers of the PPE: 0, or one of MFC_PROXY_DMA. */
+static inline unsigned int _spe_mfc_command(volatile spe_mfc_command_area_t *area, unsigned int ls,
+                                            unsigned long long ea, unsigned int size, unsigned int tag,
+                                            unsigned int command)
+{
+    area->MFC_LSA = ls;
+    area->MFC_EAH = (unsigned int)(ea >> 32);
+    area->MFC_EAL = (unsigned int)ea;
+    area->MFC_Size_Tag = size << 16 | (tag & 31);
+    area->MFC_ClassID_CMD = command;
+    return area->MFC_CMDStatus & 3;
+}
+
+static inline unsigned int _spe_mfc_tag_status(volatile spe_mfc_command_area_t *area, unsigned int mask)
+{
+    area->Prxy_QueryMask = mask;
+    return area->Prxy_TagStatus;
+}
+
+#endif
 #endif

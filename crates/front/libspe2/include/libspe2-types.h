@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include "cbea_map.h"
 
 #ifdef __cplusplus
 extern "C" {

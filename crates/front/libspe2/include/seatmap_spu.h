@@ -14,6 +14,7 @@ struct seatmap_spu_hooks {
     void (*write)(void *spu, unsigned int channel, unsigned int value);
     unsigned int (*count)(void *spu, unsigned int channel);
     void (*command)(void *spu, unsigned int ls, uint64_t ea, unsigned int size, unsigned int tag, unsigned int cmd);
+    void (*work)(void *spu, unsigned int cycles);
 };
 
 /* The loader fills it. */
@@ -33,6 +34,15 @@ unsigned int __seatmap_tag_reserve(unsigned int number);
 unsigned int __seatmap_tag_release(unsigned int tag, unsigned int number);
 int __send_to_ppe(unsigned int code, unsigned int opcode, void *data);
 
+/* Programs add a pointer of 64 bits to the effective address of another store. As on the Cell, its low half counts: the
+ * upper one is that of this store, in which the sum does not lie. A list's elements lie in this store. */
+static inline uint64_t __seatmap_effective(uint64_t ea, unsigned int cmd)
+{
+    uint64_t within = ea - __seatmap_spu.store;
+    int is_list = (cmd & 0x9c) == 0x04 || (cmd & 0x9c) == 0x14;
+    return within >> 32 == 0 && (is_list || within >= __seatmap_spu.store_bytes) ? within : ea;
+}
+
 static inline void __seatmap_command(volatile const void *ls, uint64_t ea, unsigned int size, unsigned int tag,
                                      unsigned int cmd)
 {
@@ -40,8 +50,14 @@ static inline void __seatmap_command(volatile const void *ls, uint64_t ea, unsig
     uint64_t at = (uint64_t)(uintptr_t)ls;
     unsigned int low = at >> 32 == 0 || at - __seatmap_spu.store < __seatmap_spu.store_bytes ? (unsigned int)at : ~0u;
     __asm__ volatile("" ::: "memory");
-    __seatmap_spu.hooks->command(__seatmap_spu.spu, low, ea, size, tag, cmd);
+    __seatmap_spu.hooks->command(__seatmap_spu.spu, low, __seatmap_effective(ea, cmd), size, tag, cmd);
     __asm__ volatile("" ::: "memory");
+}
+
+/* Says that the code here takes core cycles on a Cell. A simulated one charges them; this computer does nothing. */
+static inline void seatmap_spu_work(unsigned int cycles)
+{
+    __seatmap_spu.hooks->work(__seatmap_spu.spu, cycles);
 }
 
 static inline unsigned int spu_readch(unsigned int channel)

@@ -3,6 +3,7 @@
 #define SPU_MFCIO_H
 
 #include <stdint.h>
+#include "cbe_mfc_defs.h"
 #include "seatmap_spu.h"
 
 /* A list's elements: the stall-and-notify flag and the size, then the low half of the effective address. */
@@ -12,37 +13,6 @@ typedef struct mfc_list_element {
     uint64_t notify : 1;
     uint64_t eal : 32;
 } mfc_list_element_t;
-
-#define MFC_MIN_DMA_SIZE 1
-#define MFC_MAX_DMA_SIZE 16384
-#define MFC_MIN_DMA_LIST_ELEMENTS 1
-#define MFC_MAX_DMA_LIST_ELEMENTS 2048
-#define MFC_MIN_DMA_LIST_SIZE 0x0008
-#define MFC_MAX_DMA_LIST_SIZE 0x4000
-
-#define MFC_PUT_CMD 0x20
-#define MFC_PUTB_CMD 0x21
-#define MFC_PUTF_CMD 0x22
-#define MFC_PUTL_CMD 0x24
-#define MFC_PUTLB_CMD 0x25
-#define MFC_PUTLF_CMD 0x26
-#define MFC_GET_CMD 0x40
-#define MFC_GETB_CMD 0x41
-#define MFC_GETF_CMD 0x42
-#define MFC_GETL_CMD 0x44
-#define MFC_GETLB_CMD 0x45
-#define MFC_GETLF_CMD 0x46
-#define MFC_SNDSIG_CMD 0xa0
-#define MFC_SNDSIGB_CMD 0xa1
-#define MFC_SNDSIGF_CMD 0xa2
-#define MFC_PUTLLUC_CMD 0xb0
-#define MFC_PUTLLC_CMD 0xb4
-#define MFC_PUTQLLUC_CMD 0xb8
-#define MFC_BARRIER_CMD 0xc0
-#define MFC_EIEIO_CMD 0xc8
-#define MFC_SYNC_CMD 0xcc
-#define MFC_GETLLAR_CMD 0xd0
-#define MFC_CMD_WORD(_tid, _rid, _cmd) (((_tid) << 24) | ((_rid) << 16) | (_cmd))
 
 /* Addresses. */
 #define mfc_ea2h(ea) ((unsigned int)((uint64_t)(uintptr_t)(ea) >> 32))
@@ -63,10 +33,24 @@ typedef struct mfc_list_element {
 #define mfc_getb(ls, ea, size, tag, tid, rid) __SEATMAP_DMA(MFC_GETB_CMD, ls, ea, size, tag, tid, rid)
 #define mfc_getf(ls, ea, size, tag, tid, rid) __SEATMAP_DMA(MFC_GETF_CMD, ls, ea, size, tag, tid, rid)
 
+#define mfc_putr(ls, ea, size, tag, tid, rid) __SEATMAP_DMA(MFC_PUTR_CMD, ls, ea, size, tag, tid, rid)
+#define mfc_putrb(ls, ea, size, tag, tid, rid) __SEATMAP_DMA(MFC_PUTRB_CMD, ls, ea, size, tag, tid, rid)
+#define mfc_putrf(ls, ea, size, tag, tid, rid) __SEATMAP_DMA(MFC_PUTRF_CMD, ls, ea, size, tag, tid, rid)
+/* Hints for caches, which the Cell does not have either. */
+#define mfc_sdcrt(ea, size, tag, tid, rid) __SEATMAP_HINT(ea, size, tag, tid, rid)
+#define mfc_sdcrtst(ea, size, tag, tid, rid) __SEATMAP_HINT(ea, size, tag, tid, rid)
+#define mfc_sdcrz(ea, size, tag, tid, rid) __SEATMAP_HINT(ea, size, tag, tid, rid)
+#define mfc_sdcrst(ea, size, tag, tid, rid) __SEATMAP_HINT(ea, size, tag, tid, rid)
+#define mfc_sdcrf(ea, size, tag, tid, rid) __SEATMAP_HINT(ea, size, tag, tid, rid)
+#define __SEATMAP_HINT(ea, size, tag, tid, rid) ((void)(ea), (void)(size), (void)(tag), (void)(tid), (void)(rid))
+
 /* Lists: only the high half of the effective address counts. */
 #define __SEATMAP_LIST(cmd, ls, ea, list, size, tag, tid, rid) \
     ((void)(tid), (void)(rid),                                 \
      __seatmap_command((ls), mfc_hl2ea((uint64_t)(ea) >> 32, (uintptr_t)(list)), (size), (tag), (cmd)))
+#define mfc_putrl(ls, ea, list, size, tag, tid, rid) __SEATMAP_LIST(MFC_PUTRL_CMD, ls, ea, list, size, tag, tid, rid)
+#define mfc_putrlb(ls, ea, list, size, tag, tid, rid) __SEATMAP_LIST(MFC_PUTRLB_CMD, ls, ea, list, size, tag, tid, rid)
+#define mfc_putrlf(ls, ea, list, size, tag, tid, rid) __SEATMAP_LIST(MFC_PUTRLF_CMD, ls, ea, list, size, tag, tid, rid)
 #define mfc_putl(ls, ea, list, size, tag, tid, rid) __SEATMAP_LIST(MFC_PUTL_CMD, ls, ea, list, size, tag, tid, rid)
 #define mfc_putlb(ls, ea, list, size, tag, tid, rid) __SEATMAP_LIST(MFC_PUTLB_CMD, ls, ea, list, size, tag, tid, rid)
 #define mfc_putlf(ls, ea, list, size, tag, tid, rid) __SEATMAP_LIST(MFC_PUTLF_CMD, ls, ea, list, size, tag, tid, rid)
@@ -87,12 +71,6 @@ typedef struct mfc_list_element {
 #define mfc_sync(tag) __seatmap_command(0, 0, 0, (tag), MFC_SYNC_CMD)
 
 /* Status. */
-#define MFC_PUTLLC_STATUS 1
-#define MFC_PUTLLUC_STATUS 2
-#define MFC_GETLLAR_STATUS 4
-#define MFC_TAG_UPDATE_IMMEDIATE 0
-#define MFC_TAG_UPDATE_ANY 1
-#define MFC_TAG_UPDATE_ALL 2
 #define mfc_stat_cmd_queue() spu_readchcnt(MFC_Cmd)
 #define mfc_write_tag_mask(mask) spu_writech(MFC_WrTagMask, (mask))
 #define mfc_read_tag_mask() spu_readch(MFC_RdTagMask)
@@ -138,18 +116,6 @@ typedef struct mfc_list_element {
 #define spu_read_decrementer() spu_readch(SPU_RdDec)
 
 /* Events. */
-#define MFC_TAG_STATUS_UPDATE_EVENT 0x00000001
-#define MFC_LIST_STALL_NOTIFY_EVENT 0x00000002
-#define MFC_COMMAND_QUEUE_AVAILABLE_EVENT 0x00000008
-#define MFC_IN_MBOX_AVAILABLE_EVENT 0x00000010
-#define MFC_DECREMENTER_EVENT 0x00000020
-#define MFC_OUT_INTR_MBOX_AVAILABLE_EVENT 0x00000040
-#define MFC_OUT_MBOX_AVAILABLE_EVENT 0x00000080
-#define MFC_SIGNAL_NOTIFY_2_EVENT 0x00000100
-#define MFC_SIGNAL_NOTIFY_1_EVENT 0x00000200
-#define MFC_LLR_LOST_EVENT 0x00000400
-#define MFC_PRIV_ATTN_EVENT 0x00000800
-#define MFC_MULTI_SRC_SYNC_EVENT 0x00001000
 #define spu_read_event_status() spu_readch(SPU_RdEventStat)
 #define spu_stat_event_status() spu_readchcnt(SPU_RdEventStat)
 #define spu_write_event_mask(mask) spu_writech(SPU_WrEventMask, (mask))

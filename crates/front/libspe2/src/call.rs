@@ -12,7 +12,12 @@ impl From<SpeError> for Errno {
         // These are a programmer's to repair, and a number does not say enough.
         if matches!(
             error,
-            SpeError::Image(_) | SpeError::TooLarge { .. } | SpeError::Transfer(_) | SpeError::Thread { .. }
+            SpeError::Image(_)
+                | SpeError::TooLarge { .. }
+                | SpeError::Transfer(_)
+                | SpeError::Thread { .. }
+                | SpeError::Machine(_)
+                | SpeError::Argument(_)
         ) {
             complain(&error);
         }

@@ -2,19 +2,19 @@
 
 use crate::call::{Errno, number, pointer};
 use crate::gang::GangHandle;
-use crate::handle::{ContextHandle, Handle, OneContext};
+use crate::handle::{ContextHandle, Handle, Held, OneContext};
 use crate::types::flag;
+use seatmap_spe::notify::Polls;
 use seatmap_spe::{Context, ContextOptions};
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::Arc;
 
 /// The context behind a pointer from C; `ESRCH` without one.
 ///
 /// # Safety
 /// The pointer is NULL or leads to memory of at least the size of a handle.
-pub unsafe fn context(spe: *const ContextHandle) -> Result<Arc<OneContext>, Errno> {
+pub unsafe fn context(spe: *const ContextHandle) -> Result<Held, Errno> {
     // SAFETY: the caller's promise.
-    unsafe { Handle::known(spe, libc::ESRCH) }
+    unsafe { Held::of(spe) }
 }
 
 /// Creates an SPE context.
@@ -60,16 +60,24 @@ fn create(flags: u32, seat: Option<usize>) -> Result<*mut ContextHandle, Errno> 
         signals_gather: [flags & flag::SIGNOTIFY1_OR != 0, flags & flag::SIGNOTIFY2_OR != 0],
         keeps_ends: flags & flag::EVENTS_ENABLE != 0,
         seat,
+        maps_registers: flags & flag::MAP_PS != 0,
     };
-    Ok(Handle::give(OneContext { spe: Context::new(options)?, flags }))
+    Ok(Handle::give(OneContext { spe: Context::new(options)?, flags, polls: Polls::default() }))
 }
 
 /// Destroys a context; `EAGAIN` while it runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_context_destroy(spe: *mut ContextHandle) -> c_int {
-    // SAFETY: C's promise.
-    let destroy = || unsafe { Handle::destroy(spe, libc::ESRCH, |one| one.spe.is_running().then_some(libc::EAGAIN)) };
-    number(|| destroy().map(|()| 0))
+    number(|| {
+        // SAFETY: C's promise.
+        let one = unsafe { context(spe) }?;
+        // SAFETY: C's promise.
+        unsafe { Handle::destroy(spe, libc::ESRCH, |one| one.spe.is_running().then_some(libc::EAGAIN)) }?;
+        one.spe.close();
+        drop(one);
+        Held::forget_last();
+        Ok(0)
+    })
 }
 
 /// Where the local store lies in the effective address space.

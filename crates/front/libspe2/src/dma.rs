@@ -3,6 +3,7 @@
 use crate::call::{Errno, number};
 use crate::context::context;
 use crate::handle::ContextHandle;
+use seatmap_spe::TagCondition;
 use seatmap_spe::transfer::{Direction, Transfer};
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -68,9 +69,8 @@ pub unsafe extern "C" fn spe_mfcio_tag_status_read(
         if mask >> TAGS != 0 || !(1..=3).contains(&behavior) {
             return Err(Errno(libc::EINVAL));
         }
-        let mask = if mask == 0 { one.spe.proxy_tags() } else { mask };
-        one.spe.take_proxy_tags(mask);
-        *status = mask;
+        let condition = [TagCondition::All, TagCondition::Any, TagCondition::Immediate][behavior as usize - 1];
+        *status = one.spe.await_proxies(mask, condition)?;
         Ok(0)
     })
 }

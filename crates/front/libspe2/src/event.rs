@@ -3,14 +3,11 @@
 use crate::call::{Errno, number, pointer};
 use crate::handle::{ContextHandle, EventHandle, Handle, OneContext};
 use crate::types::{EventData, EventUnit, flag};
+use seatmap_spe::event::Told;
 use seatmap_spe::{EventHandler, event};
-use std::collections::HashMap;
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-
-/// The addresses by which C knows the contexts that were registered.
-static ADDRESSES: Mutex<Option<HashMap<u32, usize>>> = Mutex::new(None);
 
 /// Creates an event handler.
 #[unsafe(no_mangle)]
@@ -47,10 +44,9 @@ pub unsafe extern "C" fn spe_event_handler_register(handler: *mut EventHandle, u
     number(|| {
         // SAFETY: C's promise.
         let (handler, one, unit) = unsafe { asked(handler, unit) }?;
-        let mut addresses = ADDRESSES.lock().unwrap_or_else(PoisonError::into_inner);
-        addresses.get_or_insert_default().insert(one.spe.number(), unit.spe as usize);
         // SAFETY: all bits of the union are a number.
-        handler.register(&one.spe, unit.events, unsafe { unit.data.u64 });
+        let told = Told { address: unit.spe as usize, data: unsafe { unit.data.u64 } };
+        handler.register(&one.spe, unit.events, told);
         Ok(0)
     })
 }
@@ -82,16 +78,12 @@ pub unsafe extern "C" fn spe_event_wait(
         let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
         let found = handler.wait(most, timeout);
         for (at, happened) in found.iter().enumerate() {
-            let spe = address(happened.context.number());
-            let unit = EventUnit { events: happened.event, spe, data: EventData { u64: happened.data } };
+            let Told { address, data } = happened.told;
+            let unit =
+                EventUnit { events: happened.event, spe: address as *mut ContextHandle, data: EventData { u64: data } };
             // SAFETY: C's promise: room for `max_events`.
             unsafe { events.add(at).write(unit) };
         }
         c_int::try_from(found.len()).map_err(|_| Errno(libc::EINVAL))
     })
-}
-
-fn address(number: u32) -> *mut ContextHandle {
-    let addresses = ADDRESSES.lock().unwrap_or_else(PoisonError::into_inner);
-    addresses.as_ref().and_then(|known| known.get(&number)).map_or(std::ptr::null_mut(), |at| *at as *mut ContextHandle)
 }

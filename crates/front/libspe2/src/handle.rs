@@ -2,7 +2,12 @@
 //! that it leads to are never given back.
 
 use crate::call::Errno;
+use seatmap_spe::notify::Polls;
 use seatmap_spe::{Context, EventHandler};
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The first word of everything that was given away.
@@ -13,6 +18,7 @@ const MAGIC: u64 = 0x5345_4154_5350_4532;
 #[derive(Debug)]
 pub struct Handle<T> {
     magic: u64,
+    is_alive: AtomicBool,
     value: Mutex<Option<Arc<T>>>,
 }
 
@@ -28,12 +34,15 @@ pub struct OneContext {
     pub spe: Arc<Context>,
     /// The flags that it was created with.
     pub flags: u32,
+    /// The program's polls of empty mailboxes.
+    pub polls: Polls,
 }
 
 impl<T> Handle<T> {
     /// Gives a value to C.
     pub fn give(value: T) -> *mut Self {
-        Box::into_raw(Box::new(Handle { magic: MAGIC, value: Mutex::new(Some(Arc::new(value))) }))
+        let value = Mutex::new(Some(Arc::new(value)));
+        Box::into_raw(Box::new(Handle { magic: MAGIC, is_alive: AtomicBool::new(true), value }))
     }
 
     /// The value behind a pointer from C; `absent` for NULL, for a foreign address and for one that was destroyed.
@@ -69,8 +78,14 @@ impl<T> Handle<T> {
         if let Some(code) = refuse(value) {
             return Err(Errno(code));
         }
+        handle.is_alive.store(false, Ordering::Release);
         *held = None;
         Ok(())
+    }
+
+    /// Whether the value was not destroyed.
+    pub fn is_alive(&self) -> bool {
+        self.is_alive.load(Ordering::Acquire)
     }
 
     unsafe fn checked<'a>(pointer: *const Self) -> Option<&'a Self> {
@@ -81,5 +96,73 @@ impl<T> Handle<T> {
         let magic = unsafe { pointer.cast::<u64>().read() };
         // SAFETY: it leads to a handle, which is never given back.
         (magic == MAGIC).then(|| unsafe { &*pointer })
+    }
+}
+
+/// A context with its address in C.
+type Last = Cell<Option<(*const ContextHandle, Arc<OneContext>)>>;
+
+thread_local! {
+    /// The context of this thread's last call.
+    static LAST: Last = const { Cell::new(None) };
+}
+
+/// A context during one call. The thread keeps the last one, so that calls about the same one share nothing with those
+/// of other threads. A destroyed context that a thread has kept lives until its next call, or its end.
+#[derive(Debug)]
+pub struct Held {
+    handle: *const ContextHandle,
+    one: ManuallyDrop<Arc<OneContext>>,
+    /// Where the thread keeps it; null while the thread ends. A call begins and ends on one thread.
+    place: *const Last,
+}
+
+impl Held {
+    /// The context behind a pointer from C; `ESRCH` without one.
+    ///
+    /// # Safety
+    /// As for [`Handle::known`].
+    ///
+    /// # Errors
+    /// `ESRCH`.
+    pub unsafe fn of(handle: *const ContextHandle) -> Result<Self, Errno> {
+        let (place, last) =
+            LAST.try_with(|last| (std::ptr::from_ref(last), last.take())).unwrap_or((std::ptr::null(), None));
+        if let Some((known, one)) = last
+            && known == handle
+        {
+            // SAFETY: this address was a handle's, and such memory is never given back.
+            if unsafe { &*handle }.is_alive() {
+                return Ok(Held { handle, one: ManuallyDrop::new(one), place });
+            }
+        }
+        // SAFETY: the caller's promise.
+        let one = unsafe { Handle::known(handle, libc::ESRCH) }?;
+        Ok(Held { handle, one: ManuallyDrop::new(one), place })
+    }
+
+    /// Forgets the context that this thread keeps.
+    pub fn forget_last() {
+        _ = LAST.try_with(Cell::take);
+    }
+}
+
+impl Deref for Held {
+    type Target = Arc<OneContext>;
+
+    fn deref(&self) -> &Arc<OneContext> {
+        &self.one
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: taken once, here.
+        let one = unsafe { ManuallyDrop::take(&mut self.one) };
+        // SAFETY: the thread's own, which lives during its calls.
+        match unsafe { self.place.as_ref() } {
+            Some(place) => place.set(Some((self.handle, one))),
+            None => drop(one),
+        }
     }
 }

@@ -4,13 +4,17 @@ use crate::call::{Errno, number, pointer};
 use crate::context::context;
 use crate::handle::ContextHandle;
 use crate::types::ProgramHandle;
-use seatmap_spe::Image;
+use seatmap_spe::{Image, store};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Programs that were opened from files, by the addresses of their handles.
-static OPENED: Mutex<Option<HashMap<usize, Image>>> = Mutex::new(None);
+/// Programs, by addresses.
+type Programs = Mutex<Option<HashMap<usize, Arc<Image>>>>;
+/// Those that were opened from files, by their handles.
+static OPENED: Programs = Mutex::new(None);
+/// Those that are embedded in this one and were loaded, by where they lie.
+static EMBEDDED: Programs = Mutex::new(None);
 
 /// Opens a program from a file.
 #[unsafe(no_mangle)]
@@ -22,15 +26,23 @@ pub unsafe extern "C" fn spe_image_open(filename: *const c_char) -> *mut Program
         // SAFETY: not NULL, and a text by C's promise.
         let name = unsafe { CStr::from_ptr(filename) }.to_str().map_err(|_| Errno(libc::ENOENT))?;
         let image = Image::open(name)?;
+        store::at_least(image.asked_bytes().unwrap_or(0));
         let size = u32::try_from(size_of::<ProgramHandle>()).unwrap_or_default();
         // The vector's bytes stay where they are when the image moves into the map.
         let elf_image = image.file().as_ptr().cast();
         let handle = ProgramHandle { handle_size: size, elf_image, toe_shadow: std::ptr::null() };
         let handle = Box::into_raw(Box::new(handle));
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-        opened.get_or_insert_default().insert(handle as usize, image);
+        opened.get_or_insert_default().insert(handle as usize, Arc::new(image));
         Ok(handle)
     })
+}
+
+/// Gives the local stores that are created from now on at least so many bytes. An embedded program that was built for a
+/// larger store calls it before `main`.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_store_at_least(bytes: usize) {
+    store::at_least(bytes);
 }
 
 /// Closes a program that was opened; contexts that loaded it go on.
@@ -60,10 +72,29 @@ pub unsafe extern "C" fn spe_program_load(spe: *mut ContextHandle, program: *mut
         drop(opened);
         let image = match found {
             Some(image) => image,
-            // SAFETY: an embedded program, which lives as long as the process.
-            None => unsafe { Image::embedded(handle.elf_image.cast()) }?,
+            // SAFETY: C's promise.
+            None => unsafe { embedded(handle.elf_image.cast()) }?,
         };
         one.spe.load(&image)?;
         Ok(0)
     })
+}
+
+/// The program that is embedded at an address: the one that was there before, unless something else lies there now.
+///
+/// # Safety
+/// The address leads to a whole ELF file in memory.
+unsafe fn embedded(start: *const u8) -> Result<Arc<Image>, Errno> {
+    let mut known = EMBEDDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    if let Some(image) = known.get(&(start as usize)) {
+        // SAFETY: the caller's promise: at least a header is there.
+        if unsafe { image.lies_at(start) } {
+            return Ok(Arc::clone(image));
+        }
+    }
+    // SAFETY: the caller's promise.
+    let image = Arc::new(unsafe { Image::embedded(start) }?);
+    known.insert(start as usize, Arc::clone(&image));
+    Ok(image)
 }

@@ -1,16 +1,23 @@
 //! How many processors there are, and the clock of programs on the PPE.
 
 use crate::call::{Errno, number};
-use seatmap_spe::{clock, pool};
-use std::ffi::c_int;
+use seatmap_spe::clock;
+use seatmap_spe::simulated::layout;
+use std::ffi::{c_int, c_void};
 
-/// Counts processors: 1 nodes, 2 SPEs, 3 SPEs that can be used. A node of -1 means all; the only one is 0.
+/// Counts processors: 1 nodes, 2 SPEs, 3 SPEs that can be used. A node of -1 means all.
 #[unsafe(no_mangle)]
 pub extern "C" fn spe_cpu_info_get(info_requested: c_int, cpu_node: c_int) -> c_int {
-    number(|| match (info_requested, cpu_node) {
-        (1, -1 | 0) => Ok(1),
-        (2 | 3, -1 | 0) => c_int::try_from(pool::seats()).map_err(|_| Errno(libc::EINVAL)),
-        _ => Err(Errno(libc::EINVAL)),
+    number(|| {
+        let (nodes, spes) = seatmap_spe::processors()?;
+        let known = usize::try_from(cpu_node).map_or(cpu_node == -1, |node| node < nodes);
+        let count = match info_requested {
+            _ if !known => None,
+            1 => Some(if cpu_node == -1 { nodes } else { 1 }),
+            2 | 3 => Some(if cpu_node == -1 { spes } else { spes / nodes }),
+            _ => None,
+        };
+        count.and_then(|count| c_int::try_from(count).ok()).ok_or(Errno(libc::EINVAL))
     })
 }
 
@@ -18,4 +25,22 @@ pub extern "C" fn spe_cpu_info_get(info_requested: c_int, cpu_node: c_int) -> c_
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_timebase() -> u64 {
     clock::ticks()
+}
+
+/// Has contexts that are created from now on take SPEs of a chip of the simulated Cell; any, for a negative number.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_use_chip(chip: c_int) {
+    layout::use_chip(u8::try_from(chip).ok());
+}
+
+/// Has a range of addresses lie in the memory of a chip of the simulated Cell.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_place(start: *mut c_void, bytes: usize, chip: c_int) {
+    layout::place(start as u64, bytes as u64, u8::try_from(chip).unwrap_or(0));
+}
+
+/// Ticks of the time base in a second.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_ticks_per_second() -> f64 {
+    clock::ticks_per_second()
 }

@@ -9,7 +9,7 @@
 //! | [`context`], [`gang`] | creating SPEs, alone and in chains |
 //! | [`image`], [`run`], [`callback`] | programs, runs, calls that the PPE answers |
 //! | [`mailbox`], [`event`], [`dma`] | messages and signals; events; transfers by the PPE |
-//! | [`info`] | how many SPEs there are |
+//! | [`info`], [`thread`] | how many SPEs there are; threads on a simulated Cell |
 //! | [`handle`], [`call`], [`types`] | pointers from C; the edge to C; the structures of the interface |
 #![deny(missing_docs)]
 #![expect(
@@ -28,4 +28,5 @@ pub mod image;
 pub mod info;
 pub mod mailbox;
 pub mod run;
+pub mod thread;
 pub mod types;

@@ -4,7 +4,7 @@ use crate::call::{Errno, number};
 use crate::context::context;
 use crate::handle::ContextHandle;
 use seatmap_spe::Context;
-use seatmap_spe::fifo::Fifo;
+use seatmap_spe::mailbox::Mailbox;
 use std::ffi::{c_int, c_uint};
 
 /// Do all before returning.
@@ -14,8 +14,14 @@ const ANY_BLOCKING: c_uint = 2;
 /// Do what can be done now.
 const ANY_NONBLOCKING: c_uint = 3;
 
-/// How many are done: `step` does the next one, if it can be done now.
-fn repeat(spe: &Context, count: usize, behavior: c_uint, mut step: impl FnMut(usize) -> bool) -> Result<i32, Errno> {
+/// How many are done: `step` does the next one at the mailbox, if it can be done now.
+fn repeat(
+    spe: &Context,
+    mailbox: Mailbox,
+    count: usize,
+    behavior: c_uint,
+    mut step: impl FnMut(usize) -> bool,
+) -> Result<i32, Errno> {
     let mut done = 0;
     while done < count {
         let must = match behavior {
@@ -24,7 +30,7 @@ fn repeat(spe: &Context, count: usize, behavior: c_uint, mut step: impl FnMut(us
             _ => false,
         };
         match must {
-            true => spe.notify().wait(|| step(done).then_some(())),
+            true => spe.repeat(mailbox, || step(done)),
             false if !step(done) => break,
             false => {}
         }
@@ -51,12 +57,12 @@ pub unsafe extern "C" fn spe_in_mbox_write(
         let spe = &unsafe { context(spe) }?.spe;
         let count = counted(data, count, behavior)?;
         // SAFETY: C's promise: `count` words.
-        repeat(spe, count, behavior, |at| spe.try_send(unsafe { data.add(at).read() }))
+        repeat(spe, Mailbox::In, count, behavior, |at| spe.try_send(unsafe { data.add(at).read() }))
     })
 }
 
-fn receive(spe: &Context, mailbox: &Fifo, data: *mut c_uint, count: usize, behavior: c_uint) -> Result<i32, Errno> {
-    repeat(spe, count, behavior, |at| {
+fn receive(spe: &Context, mailbox: Mailbox, data: *mut c_uint, count: usize, behavior: c_uint) -> Result<i32, Errno> {
+    repeat(spe, mailbox, count, behavior, |at| {
         let value = spe.try_receive(mailbox);
         // SAFETY: C's promise: `count` words.
         value.is_some_and(|value| unsafe {
@@ -73,7 +79,7 @@ pub unsafe extern "C" fn spe_out_mbox_read(spe: *mut ContextHandle, data: *mut c
         // SAFETY: C's promise.
         let spe = &unsafe { context(spe) }?.spe;
         let count = counted(data, count, ANY_NONBLOCKING)?;
-        receive(spe, spe.out_mbox(), data, count, ANY_NONBLOCKING)
+        receive(spe, Mailbox::Out, data, count, ANY_NONBLOCKING)
     })
 }
 
@@ -89,34 +95,38 @@ pub unsafe extern "C" fn spe_out_intr_mbox_read(
         // SAFETY: C's promise.
         let spe = &unsafe { context(spe) }?.spe;
         let count = counted(data, count, behavior)?;
-        receive(spe, spe.out_intr_mbox(), data, count, behavior)
+        receive(spe, Mailbox::OutInterrupting, data, count, behavior)
     })
 }
 
 unsafe fn amount(spe: *mut ContextHandle, count: impl FnOnce(&Context) -> usize) -> c_int {
     // SAFETY: C's promise.
-    number(|| c_int::try_from(count(&unsafe { context(spe) }?.spe)).map_err(|_| Errno(libc::EIO)))
+    let held = unsafe { context(spe) };
+    number(|| {
+        let one = held?;
+        c_int::try_from(one.polls.polled(count(&one.spe))).map_err(|_| Errno(libc::EIO))
+    })
 }
 
 /// Messages from the SPU that wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
-    unsafe { amount(spe, |spe| spe.out_mbox().waiting()) }
+    unsafe { amount(spe, |spe| spe.messages(Mailbox::Out)) }
 }
 
 /// Messages to the SPU that fit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_in_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
-    unsafe { amount(spe, |spe| spe.in_mbox().room()) }
+    unsafe { amount(spe, Context::room) }
 }
 
 /// Messages in the interrupting mailbox that wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_intr_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
-    unsafe { amount(spe, |spe| spe.out_intr_mbox().waiting()) }
+    unsafe { amount(spe, |spe| spe.messages(Mailbox::OutInterrupting)) }
 }
 
 /// Writes a signal register: 1 or 2.

@@ -117,14 +117,14 @@ pub unsafe extern "C" fn seatmap_answer_free(answer: *mut Answer) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_place::{Request, search::Limit};
+    use seatmap_place::{PlaceRequest, search::Limit};
     use std::ffi::CStr;
 
     #[test]
     fn every_figure_is_that_of_rust() {
         let machine = seatmap_machine::catalog::load("ryzen-5950x").unwrap();
         let pattern = seatmap_pattern::generate("ring:6").unwrap();
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         request.limit = Limit::kicks(10);
         let found = request.place().unwrap();
         let plan = request.plan(&found);

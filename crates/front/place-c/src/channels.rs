@@ -7,7 +7,7 @@ use crate::status::Status;
 use seatmap_c_abi::{Boundary, take_back};
 use seatmap_os::affinity;
 use seatmap_seats::line_homes::LINE_BYTES;
-use seatmap_seats::{Channels, ThreadAttributes};
+use seatmap_seats::{ProgramChannels, ThreadAttributes};
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU64;
 
@@ -36,7 +36,7 @@ pub struct Attributes {
 }
 
 /// Where threads should sit, and which lines their channels should use. It never changes, so threads may share it.
-pub struct Seats(seatmap_seats::Seats);
+pub struct Seats(seatmap_seats::ProgramSeats);
 
 /// Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells
 /// homes apart, else by distance. sections is 0, or the number of slices of a ring or mesh that the groups of threads
@@ -112,8 +112,8 @@ pub unsafe extern "C" fn seatmap_channels_seats_over(
 ///
 /// # Safety
 /// `channels` is NULL or leads to `count` of them that do not change meanwhile.
-unsafe fn declared(channels: *const Channel, count: usize, sections: usize) -> Result<Channels, Failure> {
-    let mut declared = Channels::new();
+unsafe fn declared(channels: *const Channel, count: usize, sections: usize) -> Result<ProgramChannels, Failure> {
+    let mut declared = ProgramChannels::new();
     declared.sections = (sections > 0).then_some(sections);
     // SAFETY: passed on.
     for pair in unsafe { array(channels, count, "channels") }? {

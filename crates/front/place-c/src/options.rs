@@ -7,7 +7,7 @@ use seatmap_c_abi::{Boundary, take_back};
 use seatmap_machine::import::MAX_PUS;
 use seatmap_os::CpuList;
 use seatmap_place::search::Limit;
-use seatmap_place::{Level, Request};
+use seatmap_place::{Level, PlaceRequest};
 use seatmap_plan::Objective;
 use std::ffi::c_int;
 
@@ -62,7 +62,7 @@ impl Default for Options {
 
 impl Options {
     /// Makes a request one with these options.
-    pub(crate) fn apply(&self, request: &mut Request) {
+    pub(crate) fn apply(&self, request: &mut PlaceRequest) {
         request.objective = self.objective;
         request.cpus.clone_from(&self.cpus);
         request.fixed.clone_from(&self.fixed);
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn seatmap_options_set_objective(options: *mut Options, ob
     let checked = || match objective {
         _ if objective == PlaceObjective::Distance as c_int => Ok(Objective::Distance),
         _ if objective == PlaceObjective::Congestion as c_int => Ok(Objective::Congestion),
-        _ => Err(Failure::argument(format!("{objective} is no seatmap_objective"))),
+        _ => Err(Failure::argument(format!("{objective} is not a seatmap_objective"))),
     };
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, checked, |options, objective| options.objective = objective) }
@@ -195,7 +195,7 @@ mod tests {
     fn the_usual_way_is_that_of_rust() {
         let machine = seatmap_machine::catalog::load("graviton3").unwrap();
         let pattern = seatmap_pattern::generate("ring:4").unwrap();
-        let usual = Request::new(&machine, &pattern);
+        let usual = PlaceRequest::new(&machine, &pattern);
         let mut request = usual.clone();
         request.threads = 9;
         Options::default().apply(&mut request);
@@ -208,7 +208,7 @@ mod tests {
     fn every_option_reaches_the_request() {
         let machine = seatmap_machine::catalog::load("graviton3").unwrap();
         let pattern = seatmap_pattern::generate("ring:4").unwrap();
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         let (mut options, cpus) = (Options::default(), [5, 2, 9]);
         let it = &raw mut options;
         // SAFETY: the options and the CPUs outlive the calls.

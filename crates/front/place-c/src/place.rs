@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::pattern::Pattern;
 use crate::status::Status;
 use seatmap_c_abi::Boundary;
-use seatmap_place::Request;
+use seatmap_place::PlaceRequest;
 use std::time::Instant;
 
 /// The program name that plans record.
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn seatmap_place(
 
 fn place(machine: &Machine, pattern: &Pattern, options: &Options) -> Result<Answer, Failure> {
     let began = Instant::now();
-    let mut request = Request::new(&machine.0, &pattern.0);
+    let mut request = PlaceRequest::new(&machine.0, &pattern.0);
     options.apply(&mut request);
     let answer = request.place()?;
     let mut plan = request.plan(&answer);

@@ -1,7 +1,7 @@
 //! Reports the gain of seats near the homes of lines.
 
 use crate::counted;
-use crate::floor::{Comparison, Seating};
+use crate::floor::{Comparison, DrawnPlacement};
 use seatmap_machine::Profile;
 use seatmap_papers::channels::slices::Spread;
 use seatmap_papers::channels::{Figures, Found, Run, Seated};
@@ -36,7 +36,7 @@ pub fn comparison<'a>(
         Some(Model::Coherent(model)) => model.home_of(*line).map(|home| home as usize),
         _ => None,
     };
-    let seating = |title: &str, run: &Run| Seating {
+    let seating = |title: &str, run: &Run| DrawnPlacement {
         title: title.to_owned(),
         placement: run.pus.clone(),
         cost: None,

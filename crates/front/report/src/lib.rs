@@ -13,8 +13,9 @@
 //! | [`ranks`] | the ranks of a job on the nodes of a cluster |
 //! | [`channels`] | what seats near the homes of lines are worth |
 //! | [`ranking`] | every mapping, ranked |
-//! | [`bench`], [`tune`], [`auto`] | commands and seats compared by running them |
+//! | [`mod@bench`], [`tune`], [`auto`] | commands and seats compared by running them |
 //! | [`stats`], [`study`] | what communicating costs; published figures beside ours |
+//! | [`noise`], [`twin`] | time that the system took; how well a fitted model agrees with its profile |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
 //!

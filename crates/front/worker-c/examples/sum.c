@@ -6,7 +6,7 @@ enum { COUNT = 65536, BLOCK = 4096 };
 
 static uint32_t numbers[COUNT];
 
-/* What a worker runs: it sees the worker from within, and the numbers that it was loaded with. */
+/* The program of a worker: it sees the worker from within, and the numbers that it was loaded with. */
 static unsigned sum(seatmap_inside *inside, uint64_t count, void *data)
 {
     const uint32_t *from = (const uint32_t *)data;

@@ -31,7 +31,7 @@ pub enum Opening {
 pub unsafe extern "C" fn seatmap_channel_create(descriptor: c_int, channel: *mut *mut Channel) -> Status {
     let make = || {
         if descriptor < 0 {
-            return Err(Failure::argument(format!("{descriptor} is no descriptor")));
+            return Err(Failure::argument(format!("{descriptor} is not a descriptor")));
         }
         // SAFETY: the caller keeps the rules of the header: no other code uses it from here on.
         let stream = unsafe { std::fs::File::from_raw_fd(descriptor) };
@@ -64,12 +64,12 @@ pub unsafe extern "C" fn seatmap_channel_open(
         };
         // SAFETY: as above: the text ends in a zero byte.
         let path = unsafe { CStr::from_ptr(path) }.to_str();
-        let path = path.map_err(|_| Failure::argument("path is no UTF-8".to_owned()))?;
+        let path = path.map_err(|_| Failure::argument("path is not UTF-8".to_owned()))?;
         let opened = match opening {
             0 => channel.client.open(path, Access::Read),
             1 => channel.client.open(path, Access::Write),
             2 => channel.client.create(path),
-            other => return Err(Failure::argument(format!("{other} is no seatmap_opening"))),
+            other => return Err(Failure::argument(format!("{other} is not a seatmap_opening"))),
         };
         *number = channel.put(opened.map_err(Failure::Channel)?);
         Ok(())

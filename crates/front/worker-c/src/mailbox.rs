@@ -22,7 +22,7 @@ impl MailboxBehaviour {
     fn of(behaviour: c_int) -> Result<Self, Failure> {
         let all = [Self::AllBlocking, Self::AnyBlocking, Self::AnyNonblocking];
         let found = all.into_iter().find(|one| *one as c_int == behaviour);
-        found.ok_or_else(|| Failure::argument(format!("{behaviour} is no seatmap_mbox")))
+        found.ok_or_else(|| Failure::argument(format!("{behaviour} is not a seatmap_mbox")))
     }
 
     /// Whether the call waits for a message after this many.

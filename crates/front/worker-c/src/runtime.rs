@@ -53,7 +53,7 @@ impl Options {
                 seatmap_worker::Polling::Adaptive(Duration::from_micros(self.spin_us.into()))
             }
             polling if polling == Polling::Sleep as c_int => seatmap_worker::Polling::Sleep,
-            other => return Err(Failure::argument(format!("{other} is no seatmap_polling"))),
+            other => return Err(Failure::argument(format!("{other} is not a seatmap_polling"))),
         };
         let known = SEATMAP_SIGNOTIFY1_OR | SEATMAP_SIGNOTIFY2_OR;
         if self.flags & !known != 0 {

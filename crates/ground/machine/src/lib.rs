@@ -1,18 +1,17 @@
 //! Machines as pure data: the PUs and their places, how far apart they are, and the files that say so.
 //!
-//! This crate is the lowest layer. It measures nothing and runs nothing. All other crates share its [`Profile`], so
+//! It measures nothing and runs nothing. All other crates share its [`Profile`], so
 //! that a machine measured a minute ago, one imported from a ten-year-old CSV and one written down by hand look the
 //! same to a program that places threads on them.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`cpu_list`] | `0-3,8`: CPU lists as people type them |
 //! | [`topology`], [`pu`], [`level`] | the hardware threads and what they share |
 //! | [`speed`] | which cores are faster: performance and efficiency cores |
 //! | [`seat_speed`] | how fast each PU works, relative to the fastest |
 //! | [`wakeups`] | what it costs to wake a thread that sleeps |
-//! | [`square`], [`correlation`] | square matrices, on file as rows; do two lists agree on the order |
-//! | [`core_distance`], [`home_model`], [`loaded`] | what was measured |
+//! | [`square`], [`nanoseconds`] | square matrices, on file as rows; lists of times on file |
+//! | [`core_distance`], [`status`], [`home_model`], [`loaded`] | what was measured, and how far a pair can be trusted |
 //! | [`origin`], [`environment`], [`clock`] | where a profile comes from, and how far it can be trusted |
 //! | [`profile`] | all of it together: `seatmap-profile/1` |
 //! | [`description`], [`catalog`] | machines written by hand in TOML, and those that come with Seatmap |

@@ -24,7 +24,7 @@ pub enum CpuListError {
         column: usize,
     },
     /// Something that is not a number stands where a number should.
-    #[error("column {column}: '{text}' is no CPU number; write a list such as 0-3,8")]
+    #[error("column {column}: '{text}' is not a CPU number; write a list such as 0-3,8")]
     NotANumber {
         /// Counted from 1, in bytes.
         column: usize,

@@ -1,7 +1,8 @@
 //! Copies of memory at addresses that somebody else chose: a bad address is an error and not the end of the process.
 //!
 //! A handler of `SIGSEGV` and `SIGBUS` knows the instructions of the copy. A fault in one of them makes the copy return
-//! an error; any other fault goes to the handler that was there before.
+//! an error. A fault at an address that stands for a [register](crate::registers) is that device's. Any other fault
+//! goes to the handler that was there before.
 
 use std::io;
 
@@ -13,6 +14,7 @@ use std::io;
 ///
 /// # Errors
 /// `Other` for an address that cannot be read or written, or the kernel's error where no handler can be set.
+#[inline]
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<()> {
     machine::prepare()?;
     // SAFETY: the caller's promise; a fault ends in the handler.
@@ -37,6 +39,15 @@ pub unsafe fn exchange(at: *mut u64, old: u64, new: u64) -> io::Result<bool> {
         2 => Ok(false),
         _ => Err(io::Error::other("the address cannot be written")),
     }
+}
+
+/// Sets the handlers of bad addresses, once a process.
+///
+/// # Errors
+/// The kernel's error.
+#[inline]
+pub fn prepare() -> io::Result<()> {
+    machine::prepare()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -138,9 +149,14 @@ mod machine {
         // SAFETY: the kernel hands a handler with SA_SIGINFO such a context.
         let at = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[registers] };
         let (first, fault) = (copy as *const () as i64, seatmap_copy_fault as *const () as i64);
-        match (first..fault).contains(at) {
-            true => *at = fault,
-            false => pass_on(signal, info, context),
+        if (first..fault).contains(at) {
+            *at = fault;
+            return;
+        }
+        // SAFETY: the kernel's own description of this fault.
+        let is_done = unsafe { crate::registers::perform((*info).si_addr() as usize, context) };
+        if !is_done {
+            pass_on(signal, info, context);
         }
     }
 

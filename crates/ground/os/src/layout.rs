@@ -39,7 +39,7 @@ pub fn online(root: &Root) -> Result<CpuSet, FileError> {
     let text = root.read(path)?;
     CpuSet::of_list(&text).ok_or_else(|| FileError {
         path: path.to_owned(),
-        source: std::io::Error::new(std::io::ErrorKind::InvalidData, format!("'{text}' is no list of CPUs")),
+        source: std::io::Error::new(std::io::ErrorKind::InvalidData, format!("'{text}' is not a list of CPUs")),
     })
 }
 

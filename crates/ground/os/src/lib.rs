@@ -13,6 +13,7 @@
 //! | [`hierarchy`] | the limits that control groups set for a process |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
+//! | [`sample`] | what a thread of this process does at an instant, as a number |
 //! | [`counter`] | counts of the kernel and the processor over a program |
 //! | [`bpf`] | small programs that the kernel runs at its tracepoints |
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
@@ -21,7 +22,11 @@
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
+//! | [`net`], [`tcp`] | the addresses of this computer; facts of the kernel about a TCP connection |
+//! | [`small`] | small files of the kernel, and the numbers in them |
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
+//! | [`barrier`] | order between threads, at the cost of one side |
+//! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`published`] | text that a living process shows to others |
@@ -33,6 +38,7 @@
 
 pub mod affinity;
 pub mod attribute;
+pub mod barrier;
 pub mod boot;
 pub mod bpf;
 mod bytes;
@@ -59,7 +65,9 @@ pub mod pages;
 pub mod proc_folder;
 pub mod published;
 pub mod records;
+pub mod registers;
 pub mod root;
+pub mod sample;
 pub mod sched;
 pub mod small;
 pub mod state;

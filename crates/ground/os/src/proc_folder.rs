@@ -47,7 +47,8 @@ impl ProcFolder {
     }
 
     /// Keeps the `schedstat` files of threads open from one read to the next, as far as this process may: to open and
-    /// close one takes five times as long as to read it. [`ProcFolder::forget`] closes those of threads that have ended.
+    /// close one takes five times as long as to read it. [`ProcFolder::forget`] closes those of threads that have
+    /// ended.
     pub fn keep_open(&mut self) {
         self.most_kept = MOST_KEPT.min(room_for_files() / 2);
     }

@@ -1,4 +1,4 @@
-//! What the kernel knows of a TCP connection (tcp(7), `TCP_INFO`).
+//! Facts that the kernel knows of a TCP connection (tcp(7), `TCP_INFO`).
 
 use std::mem::{MaybeUninit, size_of};
 use std::net::TcpStream;

@@ -3,6 +3,26 @@
 use std::ops::AddAssign;
 use std::time::Duration;
 
+/// The CPU time that the calling thread has used, in nanoseconds (clock_gettime(2), the thread's own clock).
+#[must_use]
+pub fn own_cpu_ns() -> u64 {
+    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
+}
+
+/// The CPU time that a thread of this process has used, in nanoseconds; `None` if it has ended.
+#[must_use]
+pub fn cpu_ns(tid: crate::Tid) -> Option<u64> {
+    // The kernel's number of a thread's clock (`MAKE_THREAD_CPUCLOCK` with `CPUCLOCK_SCHED`).
+    clock_ns((!tid << 3) | 6)
+}
+
+fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one `timespec` to a place that holds one.
+    let status = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    (status == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 /// Context switches, page faults and CPU time so far (getrusage(2)).
 ///
 /// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum accordingly: the
@@ -91,6 +111,15 @@ fn duration(time: libc::timeval) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_clocks_of_threads_agree() {
+        let tid = crate::task::own_tid();
+        let (before, between, after) = (own_cpu_ns(), cpu_ns(tid).unwrap(), own_cpu_ns());
+        assert!(before <= between && between <= after, "{before} {between} {after}");
+        // No kernel gives numbers so large.
+        assert_eq!(cpu_ns(1 << 26), None);
+    }
 
     #[test]
     fn sleeping_is_a_switch_and_fresh_memory_a_fault() {

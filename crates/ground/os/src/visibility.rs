@@ -29,8 +29,9 @@ pub fn is_in_container(root: &Root) -> bool {
     namespace.is_ok_and(|namespace| namespace.as_os_str() != FIRST_PID_NAMESPACE)
 }
 
-/// Whether this process may look into those of other users.
-fn may_trace(root: &Root) -> bool {
+/// Whether this process may look into those of other users (`CAP_SYS_PTRACE`).
+#[must_use]
+pub fn may_trace(root: &Root) -> bool {
     let status = root.read("/proc/self/status").unwrap_or_default();
     let mask = value(status.as_bytes(), b"CapEff").and_then(|mask| std::str::from_utf8(mask).ok());
     mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).is_some_and(|mask| mask & MAY_TRACE != 0)

@@ -8,6 +8,7 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The alignment of a window: 4 GiB.
 pub const ALIGNMENT_BYTES: usize = 1 << 32;
@@ -22,6 +23,8 @@ pub struct Window {
     high: *mut u8,
     low: *mut u8,
     bytes: usize,
+    /// The pages that are executed: from where, and to where.
+    executes: Mutex<(usize, usize)>,
 }
 
 // SAFETY: the mappings belong to the window alone; callers that use its addresses see to races.
@@ -42,23 +45,26 @@ impl Window {
         let high = aligned(bytes, &file)?;
         // Without room below 4 GiB, programs that need none go on.
         let low = map(std::ptr::null_mut(), bytes, LOW, file.as_raw_fd()).unwrap_or(high);
-        Ok(Window { high, low, bytes })
+        Ok(Window { high, low, bytes, executes: Mutex::new((0, 0)) })
     }
 
     /// Its address at a multiple of 4 GiB.
     #[must_use]
+    #[inline]
     pub fn high(&self) -> *mut u8 {
         self.high
     }
 
     /// Its address below 4 GiB; the high one where there was no room.
     #[must_use]
+    #[inline]
     pub fn low(&self) -> *mut u8 {
         self.low
     }
 
     /// How long it is.
     #[must_use]
+    #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -77,8 +83,14 @@ impl Window {
                 format!("pages {start:#x} to {end:#x} are outside"),
             ));
         }
-        self.protect(0, self.bytes, libc::PROT_READ | libc::PROT_WRITE)?;
-        self.protect(first, last - first, libc::PROT_READ | libc::PROT_EXEC)
+        let mut executes = self.executes.lock().unwrap_or_else(PoisonError::into_inner);
+        if *executes != (first, last) {
+            self.protect(0, self.bytes, libc::PROT_READ | libc::PROT_WRITE)?;
+            *executes = (0, 0);
+            self.protect(first, last - first, libc::PROT_READ | libc::PROT_EXEC)?;
+            *executes = (first, last);
+        }
+        Ok(())
     }
 
     fn protect(&self, start: usize, bytes: usize, protection: libc::c_int) -> io::Result<()> {

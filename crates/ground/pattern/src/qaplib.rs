@@ -58,7 +58,7 @@ impl Instance {
                 return Err(wrong(place, format!("two {n} x {n} matrices are {whole} numbers, and the file has more")));
             }
             let number = word.trim_end_matches(',').parse::<f64>().ok().filter(|number| number.abs() <= MAX_AMOUNT);
-            let problem = || format!("{} is no number up to {MAX_AMOUNT:e}", quoted(word));
+            let problem = || format!("{} is not a number up to {MAX_AMOUNT:e}", quoted(word));
             numbers.push(number.ok_or_else(|| wrong(place, problem()))?);
         }
         if numbers.len() < whole {
@@ -111,7 +111,7 @@ mod tests {
     fn what_is_no_instance_is_refused() {
         let refused = |text: &str| Instance::read(text).unwrap_err().to_string();
         assert_eq!(refused(""), "line 1, column 1: the file is empty");
-        assert_eq!(refused("2\n0 x"), "line 2, column 3: 'x' is no number up to 1e18");
+        assert_eq!(refused("2\n0 x"), "line 2, column 3: 'x' is not a number up to 1e18");
         let short = "line 3, column 2: two 2 x 2 matrices are 8 numbers, and the file has 3";
         assert_eq!(refused("2\n0 1\n2"), short);
         let long = "line 4, column 1: two 1 x 1 matrices are 2 numbers, and the file has more";

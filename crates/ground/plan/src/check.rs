@@ -104,7 +104,7 @@ fn figures(plan: &Plan) -> Result<(), DocumentError> {
     });
     let known = named.into_iter().filter_map(|(name, figure)| Some((name, figure?)));
     match known.chain(baselines).find(|(_, figure)| !figure.is_finite()) {
-        Some((name, figure)) => wrong(format!("{name} is no number: {figure}")),
+        Some((name, figure)) => wrong(format!("{name} is not a number: {figure}")),
         None => Ok(()),
     }
 }
@@ -115,7 +115,7 @@ fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentErr
     }
     match channel.distance_ns.is_finite() {
         true => Ok(()),
-        false => wrong(format!("channels[{at}].distance_ns is no number: {}", channel.distance_ns)),
+        false => wrong(format!("channels[{at}].distance_ns is not a number: {}", channel.distance_ns)),
     }
 }
 
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn figures_are_numbers() {
-        assert_eq!(refusal(|it| it.cost = Some(f64::NAN)), "cost is no number: NaN");
-        assert_eq!(refusal(|it| it.seconds = Some(f64::INFINITY)), "seconds is no number: inf");
+        assert_eq!(refusal(|it| it.cost = Some(f64::NAN)), "cost is not a number: NaN");
+        assert_eq!(refusal(|it| it.seconds = Some(f64::INFINITY)), "seconds is not a number: inf");
         let random = Random { mean: 1.0, best: f64::NAN };
         let baselines = Baselines { os: 1.0, compact: 1.0, scatter: 1.0, random };
-        assert_eq!(refusal(|it| it.baselines = Some(baselines)), "baselines.random.best is no number: NaN");
+        assert_eq!(refusal(|it| it.baselines = Some(baselines)), "baselines.random.best is not a number: NaN");
     }
 
     #[test]
@@ -190,6 +190,6 @@ mod tests {
         let error = refusal(|it| it.channels = vec![channel]);
         assert_eq!(error, "channels[0]: there is no task 3; the plan has 3, counted from 0");
         let channel = Channel { to: 2, distance_ns: f64::NAN, ..channel };
-        assert_eq!(refusal(|it| it.channels = vec![channel]), "channels[0].distance_ns is no number: NaN");
+        assert_eq!(refusal(|it| it.channels = vec![channel]), "channels[0].distance_ns is not a number: NaN");
     }
 }

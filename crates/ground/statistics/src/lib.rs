@@ -7,7 +7,7 @@
 //! | [`signed_rank`] | the shift of paired differences with an honest interval, and what a computer cannot tell apart |
 //! | [`friedman`] | the things that are worse than the best, by their ranks in blocks |
 //! | [`correlation`] | whether two lists agree on the order |
-//! | [`Xoshiro`] | random numbers that follow from a seed, the same everywhere |
+//! | [`random`] | random numbers that follow from a seed, the same everywhere |
 //! | [`normal()`] | normally distributed noise for machines that are made up |
 //!
 //! A mean is never a headline here: one interrupted batch of a thousand moves it at will, and the same pair was seen at

@@ -179,7 +179,7 @@ impl Machine {
             let model = Model::from_toml(name, text)?;
             return Ok(Machine::new(name, model.name().to_owned(), MachineKind::Model(model)));
         }
-        let imported = import::read_with(bytes, name, Some(today), &import::Options::default())
+        let imported = import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
             .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
         let profile = Box::new(imported.profile);
         let described = text.filter(|text| Format::recognise(text, name) == Some(Format::Description));

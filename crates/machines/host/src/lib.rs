@@ -3,8 +3,6 @@
 //! | module | gives |
 //! |---|---|
 //! | [`topology`] | the PUs and what they share, from sysfs: of this computer, or of one whose files were gathered |
-//! | [`cpus`], [`affinity`] | which CPUs exist, are online, are allowed; pinning that is verified |
-//! | [`mask`] | the affinity mask of any thread |
 //! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
 //! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
 //! | [`bed`] | the same for programs over channels |
@@ -12,12 +10,8 @@
 //! | [`work`] | a fixed piece of work, timed on CPUs of one's choice |
 //! | [`wakeups`] | two threads that sleep and wake each other, on two CPUs or on one |
 //! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
-//! | [`trusted`] | folders and files that no other user can change or redirect |
-//! | [`claim`] | one measurement of this computer at a time |
 //! | [`remembered`] | the profile of this host that `seatmap measure` left |
-//! | [`environment`], [`doctor`], [`steal`], [`usage`] | what surrounds a measurement, and what to mend; what it used |
-//!
-//! CPU sets are bit masks of any length in this crate: `cpu_set_t` ends at 1024 CPUs.
+//! | [`environment`] | facts about the surroundings of a measurement |
 #![deny(missing_docs)]
 
 pub mod arena;

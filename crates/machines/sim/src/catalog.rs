@@ -110,6 +110,11 @@ pub fn cell(name: &str) -> Option<Result<Arc<CellModel>, ModelError>> {
     }
 }
 
+/// The names of the bundled Cells.
+pub fn cells() -> impl Iterator<Item = &'static str> {
+    names().filter(|name| cell(name).is_some())
+}
+
 /// A bundled coherent machine; `None` if none has this name.
 ///
 /// # Errors

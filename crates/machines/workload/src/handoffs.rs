@@ -50,7 +50,7 @@ pub struct Exchanged {
 
 impl Handoffs {
     /// The edges of a pattern. The heaviest edge sends [`MOST_MESSAGES`] messages in a round; others send their
-    /// share, and at least one; those below [`LEAST_SHARE`] of it send none. Lines are given out one after the other,
+    /// share, and at least one; those below `LEAST_SHARE` of it send none. Lines are given out one after the other,
     /// from `first` on.
     #[must_use]
     pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {

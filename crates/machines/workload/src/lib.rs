@@ -5,10 +5,10 @@
 //! | [`PingPong`] | one cache line back and forth between two tasks, for any number of pairs at once: core distance |
 //! | [`LineByLine`] | the same over one line after the other: which home each has |
 //! | [`BarrierBySignal`], [`Collective`] | barriers, broadcast, reduction: what messages are good for |
-//! | [`LongMessages`] | long messages along a pattern: affinities on the Cell |
+//! | [`mod@long_messages`] | long messages along a pattern: affinities on the Cell |
 //! | [`MessageRing`] | packets around a ring by a message library: task mapping on the Cell |
 //! | [`Handoffs`] | messages along a pattern over spin-locked channels: what a coherent machine makes of traffic |
-//! | [`Mandelbrot`] | coordinators and workers that render images point by point |
+//! | [`mod@mandelbrot`] | coordinators and workers that render images point by point |
 //! | [`ProducerConsumer`] | values through a spin-locked channel of one: what placing a pair well is worth |
 //! | [`stats`] | CellStats: one primitive at a time |
 //! | [`Touch`] | one task writes into pages, so that the kernel puts them on its node |

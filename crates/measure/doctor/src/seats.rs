@@ -1,5 +1,5 @@
-//! Finds what moves threads from their seats on this computer, or seats them otherwise: the scheduler, its settings, and
-//! variables of the environment.
+//! Finds what moves threads from their seats on this computer, or seats them otherwise: the scheduler, its settings,
+//! and variables of the environment.
 
 use crate::{Diagnosis, Severity};
 use seatmap_os::CpuSet;

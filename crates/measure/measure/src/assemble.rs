@@ -1,7 +1,7 @@
 //! Turns batches into the matrices of a profile.
 
 use crate::matrix::Outcome;
-use crate::plan::Plan;
+use crate::plan::SurveyPlan;
 use crate::samples::Samples;
 use crate::{regimes, schedule};
 use rayon::prelude::*;
@@ -21,7 +21,7 @@ struct PairResult {
 
 /// The core distances that a finished run measured. Digits below the resolution are dropped.
 #[must_use]
-pub fn core_distance(outcome: &Outcome, plan: &Plan, clock_step_ns: f64, parallel: bool) -> CoreDistance {
+pub fn core_distance(outcome: &Outcome, plan: &SurveyPlan, clock_step_ns: f64, parallel: bool) -> CoreDistance {
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
@@ -79,7 +79,7 @@ fn kept(deciles: &Deciles, resolution_ns: f64) -> Deciles {
     deciles.map(|decile| rounded(decile, resolution_ns))
 }
 
-fn protocol(outcome: &Outcome, plan: &Plan, resolution_ns: f64, parallel: bool) -> Protocol {
+fn protocol(outcome: &Outcome, plan: &SurveyPlan, resolution_ns: f64, parallel: bool) -> Protocol {
     let discards = outcome.samples.discards();
     Protocol {
         passes: outcome.passes,
@@ -132,7 +132,7 @@ mod tests {
         }
         let outcome =
             Outcome { samples, passes: 17, further_passes: 0, finished: true, elapsed: Duration::from_secs(1) };
-        let distance = core_distance(&outcome, &Plan::new(Effort::Usual, 1.0), 1.0, false);
+        let distance = core_distance(&outcome, &SurveyPlan::new(Effort::Usual, 1.0), 1.0, false);
         let [low, high] = [distance.ci95_low_ns, distance.ci95_high_ns].map(|matrix| matrix.unwrap()[(0, 1)]);
         assert!(high > 2.0 * low, "{low} {high}");
         assert_eq!(distance.status[(0, 1)], Some(PairStatus::MultiRegime));
@@ -147,7 +147,7 @@ mod tests {
         }
         let outcome =
             Outcome { samples, passes: 3, further_passes: 0, finished: true, elapsed: Duration::from_secs(1) };
-        let distance = core_distance(&outcome, &Plan::new(Effort::Usual, 1.0), 1.0, false);
+        let distance = core_distance(&outcome, &SurveyPlan::new(Effort::Usual, 1.0), 1.0, false);
         assert_eq!(distance.median_ns[(2, 0)], 81.0);
         assert_eq!(distance.status[(0, 2)], Some(PairStatus::Stable));
         assert!(distance.median_ns[(0, 1)].is_nan());

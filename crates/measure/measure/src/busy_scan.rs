@@ -7,7 +7,7 @@ use crate::error::MeasureError;
 use crate::fit::siblings;
 use crate::floor::refuse_impossible;
 use crate::homes::crowd::Talk;
-use crate::plan::Plan;
+use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
 use fastrand::Rng;
 use seatmap_machine::{CoreDistance, Topology};
@@ -35,7 +35,7 @@ pub struct BusyScan<'a> {
     /// Pairs that talk at once.
     pub pairs: usize,
     /// The number of measurements, and the seed of the random orders.
-    pub plan: &'a Plan,
+    pub plan: &'a SurveyPlan,
 }
 
 /// Lines of a probe: the candidates, and how many there are in all.

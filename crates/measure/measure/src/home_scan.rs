@@ -4,7 +4,7 @@ use crate::error::MeasureError;
 use crate::fit::{hubs, siblings};
 use crate::floor::refuse_impossible;
 use crate::homes::LineSamples;
-use crate::plan::Plan;
+use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
 use seatmap_machine::{CoreDistance, HomeModel, Topology};
 use seatmap_statistics::{mad, median};
@@ -27,7 +27,7 @@ pub struct HomeScan<'a> {
     /// The number of candidate lines.
     pub lines: u32,
     /// Batches a visit, and where the random orders start.
-    pub plan: &'a Plan,
+    pub plan: &'a SurveyPlan,
 }
 
 /// One thing to visit, by its places in [`LineSamples`].

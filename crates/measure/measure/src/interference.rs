@@ -2,7 +2,7 @@
 
 use crate::error::MeasureError;
 use crate::matrix::LINE_SPACING;
-use crate::plan::Plan;
+use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
 use crate::schedule;
 use seatmap_statistics::median;
@@ -26,7 +26,7 @@ pub fn difference<P: Probe>(
     pus: &[u32],
     group_of: &[usize],
     together: usize,
-    plan: &Plan,
+    plan: &SurveyPlan,
 ) -> Result<Option<f64>, MeasureError<P::Error>> {
     let rounds = schedule::rounds(&schedule::all_pairs(pus.len()), group_of, together, plan.seed);
     let mut differences = Vec::new();
@@ -43,7 +43,7 @@ pub fn difference<P: Probe>(
 fn round_differences<P: Probe>(
     probe: &mut P,
     round: &[PairAt],
-    plan: &Plan,
+    plan: &SurveyPlan,
 ) -> Result<Vec<f64>, MeasureError<P::Error>> {
     let mut together = vec![Vec::new(); round.len()];
     let mut alone = vec![Vec::new(); round.len()];

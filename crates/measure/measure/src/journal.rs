@@ -12,7 +12,7 @@ mod lines;
 mod read;
 
 pub use error::JournalError;
-pub use header::{Header, Machine, Options};
+pub use header::{Header, JournalOptions, Machine};
 pub use lines::Lines;
 
 use crate::probe::{Batches, Discards};

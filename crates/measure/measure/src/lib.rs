@@ -8,16 +8,12 @@
 //! | [`probe`], [`testbed_probe`], [`replay`], [`synthetic`] | sources of round trips: a testbed, a profile, a mesh made of published address hashes |
 //! | [`plan`], [`schedule`] | how much to measure, and in which order |
 //! | [`matrix`], [`samples`], [`journal`] | every pair, pass by pass, kept on file as it comes |
-//! | [`statistics`], [`regimes`], [`assemble`] | medians with their intervals; pairs that drift or flip; the matrices of a profile |
+//! | [`screen`], [`regimes`], [`assemble`] | which batches can be trusted; pairs that drift or flip; the matrices of a profile, with medians and their intervals |
 //! | [`fit`], [`homes`], [`home_scan`], [`busy_scan`] | groups of PUs, d = B + a_i + a_j, and lines sorted by home |
 //! | [`load`], [`interference`] | many pairs at once |
-//! | [`cell_stats`] | the cost of mailboxes, signals, transfers and atomics |
-//! | [`channels`] | the gain from homes of lines for programs of channels (Liu et al. 2015) |
-//! | [`rank`] | every mapping of tasks to workers, timed and ranked |
-//! | [`twin`] | turns a profile into a machine that the simulator runs |
 //! | [`speed`] | how fast each PU works, alone and together |
 //! | [`wakeups`] | what threads that sleep pay, on one CPU and across |
-//! | [`survey`] | all of it in one go |
+//! | [`survey`], [`error`] | all of it in one go; why it ended |
 //! | [`classes`], [`findings`], [`change`] | a profile summarised for people, and compared with an earlier one |
 #![deny(missing_docs)]
 

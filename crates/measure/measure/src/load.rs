@@ -4,7 +4,7 @@ use crate::assemble::rounded;
 use crate::error::MeasureError;
 use crate::floor::refuse_impossible;
 use crate::matrix::LINE_SPACING;
-use crate::plan::Plan;
+use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
 use crate::schedule::random_pairing;
 use seatmap_machine::Loaded;
@@ -32,7 +32,7 @@ const LEAST_BATCHES: u32 = 8;
 pub fn curve<P: Probe>(
     probe: &mut P,
     pus: &[u32],
-    plan: &Plan,
+    plan: &SurveyPlan,
     observe: &mut dyn FnMut(&Loaded, usize) -> ControlFlow<()>,
 ) -> Result<Vec<Loaded>, MeasureError<P::Error>> {
     if pus.len() < 2 {
@@ -53,7 +53,7 @@ pub fn curve_at<P: Probe>(
     probe: &mut P,
     pus: &[u32],
     points: &[usize],
-    plan: &Plan,
+    plan: &SurveyPlan,
     observe: &mut dyn FnMut(&Loaded, usize) -> ControlFlow<()>,
 ) -> Result<Vec<Loaded>, MeasureError<P::Error>> {
     let mut curve = Vec::new();
@@ -81,7 +81,12 @@ fn points(most: usize) -> Vec<usize> {
     (0..MOST_POINTS).map(|at| 1 + at * (most - 1) / (MOST_POINTS - 1)).collect()
 }
 
-fn point<P: Probe>(probe: &mut P, pus: &[u32], pairs: usize, plan: &Plan) -> Result<Loaded, MeasureError<P::Error>> {
+fn point<P: Probe>(
+    probe: &mut P,
+    pus: &[u32],
+    pairs: usize,
+    plan: &SurveyPlan,
+) -> Result<Loaded, MeasureError<P::Error>> {
     let (mut seen, mut rng) = (Vec::new(), draws_of(plan.seed, pairs));
     let resolution_ns = plan.resolution_ns(probe.clock_step_ns());
     for _ in 0..DRAWS {
@@ -112,7 +117,7 @@ fn draws_of(seed: u64, pairs: usize) -> fastrand::Rng {
     fastrand::Rng::with_seed(of_curve.u64(..).wrapping_add(pairs as u64))
 }
 
-fn draw(pus: &[u32], pairs: usize, plan: &Plan, rng: &mut fastrand::Rng) -> Visit {
+fn draw(pus: &[u32], pairs: usize, plan: &SurveyPlan, rng: &mut fastrand::Rng) -> Visit {
     let pairing = random_pairing(pus.len(), pairs, rng);
     let at =
         |(rank, (i, j)): (usize, (usize, usize))| PairAt { a: pus[i], b: pus[j], line: LINE_SPACING * rank as u32 };
@@ -138,7 +143,7 @@ mod tests {
     #[test]
     fn a_point_draws_the_same_pairs_whatever_was_drawn_before() {
         let pus: Vec<u32> = (0..40).collect();
-        let plan = Plan::new(crate::plan::Effort::Quick, 1.0);
+        let plan = SurveyPlan::new(crate::plan::Effort::Quick, 1.0);
         let first = |seed, pairs| draw(&pus, pairs, &plan, &mut draws_of(seed, pairs)).pairs;
         assert_eq!(first(7, 9), first(7, 9));
         assert_ne!(first(7, 9), first(8, 9));

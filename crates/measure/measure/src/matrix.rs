@@ -6,7 +6,7 @@ mod stacked;
 use crate::error::MeasureError;
 use crate::floor::refuse_impossible;
 use crate::journal::Journal;
-use crate::plan::Plan;
+use crate::plan::SurveyPlan;
 use crate::probe::{Batches, PairAt, Probe, Visit};
 use crate::samples::Samples;
 use crate::schedule;
@@ -63,7 +63,7 @@ pub struct MatrixRun<'a, P> {
     /// Where.
     pub probe: &'a mut P,
     /// The amount to measure.
-    pub plan: &'a Plan,
+    pub plan: &'a SurveyPlan,
     /// Where traffic of each PU stays, in matrix order: pairs that share no group may run at once.
     pub group_of: &'a [usize],
     /// The most pairs at once; 1 for a serial run.
@@ -216,14 +216,14 @@ impl Pace {
         self.done += pairs;
     }
 
-    fn passes(&self, plan: &Plan) -> u32 {
+    fn passes(&self, plan: &SurveyPlan) -> u32 {
         if self.visited < self.pairs {
             return plan.passes.least();
         }
         plan.passes.settled(self.started.elapsed().mul_f64(self.pairs as f64 / self.visited as f64))
     }
 
-    fn progress<'a>(&self, plan: &Plan, (i, j): (usize, usize), samples: &'a Samples) -> Progress<'a> {
+    fn progress<'a>(&self, plan: &SurveyPlan, (i, j): (usize, usize), samples: &'a Samples) -> Progress<'a> {
         Progress {
             done: self.done,
             total: (self.pairs * u64::from(self.passes(plan))).max(self.done),

@@ -14,7 +14,7 @@ const ROUND_TRIPS_WITHOUT_NOISE: u32 = 2;
 
 /// The amount to measure, and the order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct SurveyPlan {
     /// Visits to each pair.
     pub passes: Passes,
     /// Further visits to the pairs whose passes disagree.
@@ -74,13 +74,13 @@ pub enum Effort {
     Thorough,
 }
 
-impl Plan {
+impl SurveyPlan {
     /// A plan for a clock with this step: batches are made long enough that a step is 0.2 ns a round trip.
     ///
     /// ```
-    /// use seatmap_measure::plan::{Effort, Plan};
-    /// assert_eq!(Plan::new(Effort::Usual, 0.4).round_trips, 50);
-    /// assert_eq!(Plan::new(Effort::Usual, 20.0).round_trips, 100);
+    /// use seatmap_measure::plan::{Effort, SurveyPlan};
+    /// assert_eq!(SurveyPlan::new(Effort::Usual, 0.4).round_trips, 50);
+    /// assert_eq!(SurveyPlan::new(Effort::Usual, 20.0).round_trips, 100);
     /// ```
     #[must_use]
     pub fn new(effort: Effort, clock_step_ns: f64) -> Self {
@@ -91,20 +91,26 @@ impl Plan {
             Effort::Usual => (filling(3, 60, 250), Further::new(20, 50), 16),
             Effort::Thorough => (filling(9, 600, 5000), Further::new(40, 100), 64),
         };
-        Plan { passes, further, batches, round_trips: needed.clamp(*ROUND_TRIPS.start(), *ROUND_TRIPS.end()), seed: 1 }
+        SurveyPlan {
+            passes,
+            further,
+            batches,
+            round_trips: needed.clamp(*ROUND_TRIPS.start(), *ROUND_TRIPS.end()),
+            seed: 1,
+        }
     }
 
     /// The same for a machine that repeats itself exactly: one visit of one batch, of few round trips.
     #[must_use]
     pub fn without_noise(self) -> Self {
         let plan = self.with_passes(1);
-        Plan { batches: 1, round_trips: ROUND_TRIPS_WITHOUT_NOISE, ..plan }
+        SurveyPlan { batches: 1, round_trips: ROUND_TRIPS_WITHOUT_NOISE, ..plan }
     }
 
     /// The same plan with exactly this many visits to each pair.
     #[must_use]
     pub fn with_passes(self, passes: u32) -> Self {
-        Plan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
+        SurveyPlan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
     }
 
     /// The same without a look at the clock, for machines on which no time passes: the measurement then depends only
@@ -166,7 +172,7 @@ mod tests {
 
     #[test]
     fn few_pus_are_visited_often() {
-        let passes = Plan::new(Effort::Usual, 1.0).passes;
+        let passes = SurveyPlan::new(Effort::Usual, 1.0).passes;
         assert_eq!(passes.settled(Duration::from_micros(100)), 60);
         assert_eq!(passes.settled(Duration::from_millis(50)), 5);
         assert_eq!(passes.settled(Duration::from_secs(9)), 3);
@@ -176,7 +182,7 @@ mod tests {
     #[test]
     fn every_effort_brings_32_batches_a_pair_and_three_passes() {
         for effort in [Effort::Quick, Effort::Usual, Effort::Thorough] {
-            let plan = Plan::new(effort, 1.0);
+            let plan = SurveyPlan::new(effort, 1.0);
             assert!(plan.passes.least() >= 3 && plan.passes.least() * plan.batches >= 32, "{effort:?}");
         }
     }
@@ -184,16 +190,16 @@ mod tests {
     #[test]
     fn pairs_that_disagree_are_watched_for_a_second_or_more() {
         for effort in [Effort::Usual, Effort::Thorough] {
-            let Plan { further, .. } = Plan::new(effort, 1.0);
+            let SurveyPlan { further, .. } = SurveyPlan::new(effort, 1.0);
             assert!(further.period * further.passes >= Duration::from_secs(1), "{effort:?}");
         }
-        assert_eq!(Plan::new(Effort::Usual, 1.0).without_clock().most_passes(), 3);
-        assert_eq!(Plan::new(Effort::Usual, 1.0).most_passes(), 80);
+        assert_eq!(SurveyPlan::new(Effort::Usual, 1.0).without_clock().most_passes(), 3);
+        assert_eq!(SurveyPlan::new(Effort::Usual, 1.0).most_passes(), 80);
     }
 
     #[test]
     fn a_coarse_clock_makes_longer_batches_up_to_a_limit() {
-        assert_eq!(Plan::new(Effort::Usual, 1000.0).round_trips, 200);
-        assert_eq!(Plan::new(Effort::Usual, 1000.0).resolution_ns(1000.0), 5.0);
+        assert_eq!(SurveyPlan::new(Effort::Usual, 1000.0).round_trips, 200);
+        assert_eq!(SurveyPlan::new(Effort::Usual, 1000.0).resolution_ns(1000.0), 5.0);
     }
 }

@@ -5,9 +5,9 @@ use crate::error::MeasureError;
 use crate::fit::siblings;
 use crate::home_scan::HomeScan;
 use crate::homes::crowd::Crowd;
-use crate::journal::{Header, Journal, Machine, Options};
+use crate::journal::{Header, Journal, JournalOptions, Machine};
 use crate::matrix::{self, MatrixRun, Progress};
-use crate::plan::Plan;
+use crate::plan::SurveyPlan;
 use crate::probe::Probe;
 use crate::samples::Samples;
 use crate::{assemble, fit, homes, interference, load};
@@ -16,11 +16,11 @@ use std::ops::ControlFlow;
 
 /// The measurements to make.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct SurveyRequest {
     /// OS indices, in the matrix order wanted.
     pub pus: Vec<u32>,
     /// The amount to measure.
-    pub plan: Plan,
+    pub plan: SurveyPlan,
     /// Measure pairs of different cache groups at once, where that changes no figure.
     pub parallel: bool,
     /// Candidate lines to sort by home; below 2, no lines are sorted.
@@ -31,11 +31,11 @@ pub struct Request {
     pub loaded: bool,
 }
 
-impl Request {
+impl SurveyRequest {
     /// The header that the journal of such a run has.
     #[must_use]
     pub fn header(&self, machine: Machine) -> Header {
-        let options = Options {
+        let options = JournalOptions {
             least_passes: self.plan.passes.least(),
             most_passes: self.plan.most_passes(),
             batches: self.plan.batches,
@@ -115,7 +115,7 @@ pub enum Ended {
 
 /// Candidate lines that a probe must offer for this request.
 #[must_use]
-pub fn lines_needed(request: &Request, topology: &Topology) -> u32 {
+pub fn lines_needed(request: &SurveyRequest, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));
     let loaded = if request.loaded { load::lines_needed(request.pus.len()) } else { 1 };
@@ -124,7 +124,7 @@ pub fn lines_needed(request: &Request, topology: &Topology) -> u32 {
 }
 
 /// Pairs that talk at once while lines are sorted; 0 on a quiet machine.
-fn pairs_at_once(request: &Request, topology: &Topology) -> usize {
+fn pairs_at_once(request: &SurveyRequest, topology: &Topology) -> usize {
     let share = request.utilisation_percent as usize;
     (topology.pus.len() * share / 200).max(share.min(1))
 }
@@ -137,7 +137,7 @@ fn pairs_at_once(request: &Request, topology: &Topology) -> usize {
 pub fn survey<P: Probe>(
     probe: &mut P,
     topology: &Topology,
-    request: &Request,
+    request: &SurveyRequest,
     journal: Option<&mut Journal>,
     samples: Samples,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
@@ -168,7 +168,7 @@ pub fn survey<P: Probe>(
 fn sort_homes<P: Probe>(
     probe: &mut P,
     topology: &Topology,
-    request: &Request,
+    request: &SurveyRequest,
     (distance, model): (&CoreDistance, &mut HomeModel),
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Option<()>, MeasureError<P::Error>> {
@@ -190,7 +190,7 @@ fn sort_homes<P: Probe>(
 /// The loaded curve, empty where it is not asked for; `None` where the observer ended it.
 fn loaded<P: Probe>(
     probe: &mut P,
-    request: &Request,
+    request: &SurveyRequest,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Option<Vec<Loaded>>, MeasureError<P::Error>> {
     if !request.loaded {
@@ -208,7 +208,7 @@ fn loaded<P: Probe>(
 /// The number of pairs that may run at once: one, unless more are requested and shown to change no figure.
 fn permitted<P: Probe>(
     probe: &mut P,
-    request: &Request,
+    request: &SurveyRequest,
     group_of: &[usize],
     warnings: &mut Vec<Warning>,
 ) -> Result<usize, MeasureError<P::Error>> {
@@ -227,7 +227,7 @@ fn permitted<P: Probe>(
 }
 
 /// Pairs inside one group each, so as many as there are groups.
-fn together(request: &Request, group_of: &[usize]) -> usize {
+fn together(request: &SurveyRequest, group_of: &[usize]) -> usize {
     match request.parallel {
         true => group_of.iter().max().map_or(1, |largest| largest + 1),
         false => 1,

@@ -10,7 +10,7 @@ use crate::fidelity;
 use seatmap_machine::description::Basis;
 use seatmap_machine::{Loaded, Profile};
 use seatmap_measure::load;
-use seatmap_measure::plan::{Effort, Plan};
+use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::testbed_probe::TestbedProbe;
 use seatmap_sim::coherent::Hierarchy;
 use seatmap_sim::{CoherentBed, CoherentModel};
@@ -205,7 +205,7 @@ fn drawn(
     seed: u64,
 ) -> Result<Vec<Loaded>, TwinError> {
     let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
-    let plan = Plan { seed, ..Plan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let plan = SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let bed = CoherentBed::new(Arc::clone(model));
     let mut probe = TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len()))
         .map_err(seatmap_measure::MeasureError::Machine)?;

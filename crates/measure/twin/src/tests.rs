@@ -3,7 +3,7 @@
 use super::*;
 use seatmap_machine::{CoreDistance, Loaded, Matrix, Origin, OriginKind, Topology};
 use seatmap_measure::load;
-use seatmap_measure::plan::{Effort, Plan};
+use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::testbed_probe::TestbedProbe;
 use seatmap_sim::CoherentBed;
 use std::ops::ControlFlow;
@@ -71,7 +71,7 @@ fn homes_come_back_by_their_offsets() {
 
 /// The loaded curve of a machine, by the protocol that measures every profile's.
 fn measured(model: CoherentModel, seed: u64) -> Vec<Loaded> {
-    let plan = Plan { seed, ..Plan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let plan = SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let (pus, model) = (model.topology.os_indices().collect::<Vec<_>>(), Arc::new(model));
     let bed = CoherentBed::new(Arc::clone(&model));
     let mut probe = TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len())).unwrap();

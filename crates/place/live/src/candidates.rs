@@ -9,7 +9,7 @@ use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topolog
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_pattern::{Edge, Pattern};
 use seatmap_place::search::Limit;
-use seatmap_place::{PlaceError, Request, Weight};
+use seatmap_place::{PlaceError, PlaceRequest, Weight};
 use serde::{Deserialize, Serialize};
 
 /// A thread that uses less of a CPU than this, and sends and gets less than [`LEAST_MESSAGES`], is left alone.
@@ -150,7 +150,7 @@ impl Ground<'_> {
         let origin = Origin { kind: OriginKind::Model, source: "seats".to_owned(), date: None, tool: None };
         let mut machine = Profile::new("seats", origin, Topology::unknown(numbers.iter().copied()));
         machine.core_distance = Some(CoreDistance::imported(numbers, Matrix::from_fn(seats, distance)));
-        let mut request = Request::new(&machine, part);
+        let mut request = PlaceRequest::new(&machine, part);
         request.weight = Weight::Messages;
         request.limit = Limit { kicks: Limit::kicks(KICKS).kicks, ..Limit::seconds(LONGEST_SEARCH_S) };
         let answer = request.place()?;

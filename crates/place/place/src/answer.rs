@@ -1,6 +1,6 @@
 //! The answer to a request.
 
-use crate::Request;
+use crate::PlaceRequest;
 use seatmap_plan::{Agreement, Baselines, Channel, Plan};
 
 /// A placement with the facts known about it.
@@ -28,7 +28,7 @@ pub struct Answer {
     pub crossing: Option<(f64, f64)>,
 }
 
-impl Request<'_> {
+impl PlaceRequest<'_> {
     /// An answer on file. Date, duration and tool are the caller's to add.
     #[must_use]
     pub fn plan(&self, answer: &Answer) -> Plan {

@@ -2,7 +2,7 @@
 
 use crate::orders::{compact, scatter};
 use crate::search::{Found, Limit};
-use crate::{Problem, Pus, Request, seed};
+use crate::{PlaceRequest, Problem, Pus, seed};
 use seatmap_plan::{Baselines, Random};
 use seatmap_statistics::Xoshiro;
 
@@ -28,7 +28,7 @@ pub(crate) fn at_random(problem: &Problem, rng: &mut Xoshiro) -> Vec<usize> {
 /// placements is that they use the same PUs: a user who does not think of fixed tasks gets them. One random placement
 /// is always drawn; the others are drawn until the limit's deadline.
 pub(crate) fn baselines(
-    request: &Request,
+    request: &PlaceRequest,
     problem: &Problem,
     pus: &Pus,
     drawn: usize,
@@ -51,7 +51,7 @@ pub(crate) fn baselines(
 }
 
 /// The PU (row) of each task: along the OS's numbers, compact, scattered.
-pub(crate) fn usual(request: &Request, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
+pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let row = |os: &u32| pus.index_of(*os).unwrap_or(0);
     let mut os = pus.os.clone();
     os.sort_unstable();
@@ -62,7 +62,7 @@ pub(crate) fn usual(request: &Request, tasks: usize, pus: &Pus) -> [Vec<usize>; 
 
 /// The usual placements, `None` for those that a problem does not allow. A search that starts from them finds nothing
 /// worse than they are.
-pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> [Option<Vec<u32>>; 3] {
+pub(crate) fn starts(request: &PlaceRequest, problem: &Problem, pus: &Pus) -> [Option<Vec<u32>>; 3] {
     usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
 }
 
@@ -72,7 +72,7 @@ pub(crate) const AS_GOOD: f64 = 1.0 + 1e-9;
 /// A usual placement that costs no more than this, and its name: it is easier to read and to come by without a plan
 /// than one that is as cheap, and loads links less by chance.
 pub(crate) fn as_good(
-    request: &Request,
+    request: &PlaceRequest,
     problem: &Problem,
     pus: &Pus,
     found: f64,

@@ -1,6 +1,6 @@
 //! From a request to a problem.
 
-use crate::{Level, PlaceError, Problem, Pus, Request, Traffic, Zones};
+use crate::{Level, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones};
 use seatmap_machine::{Profile, Square};
 
 /// Places beyond which the machine's tables, which grow with their square, fill a usual memory.
@@ -10,7 +10,7 @@ const MOST_SLOTS: usize = 20_000;
 ///
 /// More tasks than PUs share them evenly: no PU has two tasks more than another, and two tasks of one PU are as far
 /// apart as the nearest PUs are, or as far as a wakeup on one PU is long.
-pub(crate) fn problem(request: &Request, pus: &Pus) -> Result<Problem, PlaceError> {
+pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     let (tasks, n) = (request.pattern.tasks, pus.os.len());
     let copies = tasks.div_ceil(n);
     if n * copies > MOST_SLOTS {
@@ -32,7 +32,7 @@ pub(crate) fn problem(request: &Request, pus: &Pus) -> Result<Problem, PlaceErro
     Ok(problem)
 }
 
-fn zones(request: &Request, pus: &Pus, pu_of_slot: &[u32]) -> Result<Zones, PlaceError> {
+fn zones(request: &PlaceRequest, pus: &Pus, pu_of_slot: &[u32]) -> Result<Zones, PlaceError> {
     let (tasks, n) = (request.pattern.tasks, pus.os.len());
     let Some(level) = request.one_per.filter(|level| *level != Level::Core && !request.has_sections()) else {
         if tasks <= n {
@@ -53,7 +53,7 @@ pub(crate) fn groups(level: Level, profile: &Profile, pus: &Pus) -> Result<Vec<u
     level.groups(&profile.topology, &pus.os).ok_or(PlaceError::UnknownLevel(level.name()))
 }
 
-fn fix(request: &Request, pus: &Pus, problem: &mut Problem) -> Result<(), PlaceError> {
+fn fix(request: &PlaceRequest, pus: &Pus, problem: &mut Problem) -> Result<(), PlaceError> {
     for (task, os) in &request.fixed {
         let fixed = problem.fixed.get(*task).ok_or(PlaceError::NoSuchTask(*task, request.pattern.tasks))?;
         if fixed.is_some() {

@@ -3,7 +3,7 @@
 use crate::baselines::{at_random, usual};
 use crate::build::problem;
 use crate::search::Limit;
-use crate::{Links, PlaceError, Problem, Pus, Request};
+use crate::{Links, PlaceError, PlaceRequest, Problem, Pus};
 use seatmap_plan::Objective;
 use seatmap_statistics::Xoshiro;
 
@@ -27,7 +27,7 @@ pub struct Candidate {
     pub cost: f64,
 }
 
-impl Request<'_> {
+impl PlaceRequest<'_> {
     /// At most `most` placements, the best one first and the bad one last. Each differs from the others in the seats of
     /// at least a quarter of the tasks, so that a run of each says something new; a small machine has few such ones.
     ///
@@ -60,7 +60,7 @@ impl Request<'_> {
 
 /// A request with everything that its costs are computed from.
 struct Field<'a> {
-    request: &'a Request<'a>,
+    request: &'a PlaceRequest<'a>,
     problem: &'a Problem,
     pus: &'a Pus,
     links: Links,
@@ -88,7 +88,7 @@ impl Field<'_> {
 
     /// `None` where the machine's links are not known, or where links are the request's own objective.
     fn least_congested(&self) -> Option<(Vec<u32>, f64)> {
-        let request = Request { objective: Objective::Congestion, ..self.request.clone() };
+        let request = PlaceRequest { objective: Objective::Congestion, ..self.request.clone() };
         let answer = (self.request.objective != Objective::Congestion).then(|| request.place().ok())??;
         Some(self.judged(&self.rows(&answer.placement)))
     }
@@ -101,7 +101,7 @@ impl Field<'_> {
             }
             let seed = self.request.seed.wrapping_add(search);
             let limit = Limit::seconds(FURTHER_SECONDS);
-            let Ok(answer) = (Request { seed, limit, ..self.request.clone() }).place() else { return };
+            let Ok(answer) = (PlaceRequest { seed, limit, ..self.request.clone() }).place() else { return };
             let name = format!("optimum {}", search + 1);
             chosen.add(&name, answer.placement, answer.cost);
         }
@@ -150,7 +150,7 @@ mod tests {
 
     fn candidates(machine: &str, pattern: &str, most: usize) -> Vec<Candidate> {
         let (machine, pattern) = (catalog::load(machine).unwrap(), generate(pattern).unwrap());
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         request.limit = Limit::kicks(20);
         request.candidates(most).unwrap()
     }

@@ -1,14 +1,14 @@
 //! The line that each communicating pair should use.
 
 use crate::pus::Predictions;
-use crate::{PlaceError, Request, Traffic};
+use crate::{PlaceError, PlaceRequest, Traffic};
 use seatmap_machine::OriginKind;
 use seatmap_plan::Channel;
 
 /// For each communicating pair, the heaviest first, the home that serves it best, and a candidate line of that home
 /// that no other pair has yet, while there are such. `allowed` may keep a home from a pair.
 pub(crate) fn choose(
-    request: &Request,
+    request: &PlaceRequest,
     traffic: &Traffic,
     placement: &[u32],
     allowed: impl Fn(u32, u32, usize) -> bool,
@@ -37,7 +37,7 @@ pub(crate) fn choose(
 }
 
 /// The number of homes that the profile tells apart.
-pub(crate) fn homes(request: &Request) -> Result<usize, PlaceError> {
+pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
     let (profile, model) = (request.profile, request.profile.home_model.as_ref());
     let homes = model.map_or(0, |model| model.homes());
     if homes >= 2 {

@@ -1,13 +1,13 @@
 //! `GetCore`: threads next to the home of their line.
 
 use crate::channels::{heaviest_first, homes};
-use crate::{PlaceError, Problem, Pus, Request};
+use crate::{PlaceError, PlaceRequest, Problem, Pus};
 
 /// Takes channel after channel, line after line, and puts both threads on the free PUs nearest to the line's home
 /// (Algorithm 4 of Liu et al. 2015: `GetCore` "returns a core index which is near td and tries to balance work load").
 ///
 /// Channel k has candidate line k, as a program that allocates its channels in that order would.
-pub(crate) fn get_core(request: &Request, problem: &Problem, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
+pub(crate) fn get_core(request: &PlaceRequest, problem: &Problem, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
     let homes = homes(request)?;
     let (known, model) = match (&request.profile.core_distance, &request.profile.home_model) {
         (Some(known), Some(model)) => (known, model),

@@ -1,12 +1,12 @@
 //! Seats of one kind, and seats that are equal.
 
-use crate::{Level, PlaceError, Request};
+use crate::{Level, PlaceError, PlaceRequest};
 use seatmap_machine::CoreKind;
 
 /// Speeds within this share of the fastest of them are equal seats.
 const EQUAL: f64 = 0.05;
 
-impl Request<'_> {
+impl PlaceRequest<'_> {
     /// Leaves only PUs of one kind of core to use.
     ///
     /// # Errors
@@ -113,12 +113,12 @@ mod tests {
     #[test]
     fn one_kind_is_used_alone() {
         let (machine, pattern) = (catalog::load("core-i9-12900k").unwrap(), generate("ring:4").unwrap());
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         request.only(CoreKind::Efficiency).unwrap();
         assert_eq!(request.cpus, Some((16..24).collect()));
         request.only(CoreKind::Performance).unwrap_err();
         let plain = catalog::load("graviton3").unwrap();
-        let mut request = Request::new(&plain, &pattern);
+        let mut request = PlaceRequest::new(&plain, &pattern);
         let error = request.only(CoreKind::Performance).unwrap_err().to_string();
         assert_eq!(error, "--kind performance: its CPUs are all of one kind on graviton3; leave --kind out");
     }
@@ -128,7 +128,7 @@ mod tests {
         let machine = catalog::load("core-i9-12900k").unwrap();
         let chosen = |tasks: usize| {
             let pattern = generate(&format!("idle:{tasks}")).unwrap();
-            let mut request = Request::new(&machine, &pattern);
+            let mut request = PlaceRequest::new(&machine, &pattern);
             let has_cores = request.only_equal()?;
             Ok::<_, PlaceError>((request.cpus.unwrap(), has_cores))
         };
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn dies_of_different_clocks_are_not_equal() {
         let (machine, pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("idle:8").unwrap());
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         assert_eq!(request.only_equal(), Ok(true));
         assert_eq!(request.cpus, Some((8..16).chain(24..32).collect()), "the die that clocks higher");
         request.fixed = vec![(0, 1)];

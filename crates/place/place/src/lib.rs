@@ -1,15 +1,15 @@
 //! Where threads should sit: objectives, bounds and searches.
 //!
-//! A [`Request`] brings a machine's profile and a pattern together. Its [`Answer`] is a placement, always together
+//! A [`PlaceRequest`] brings a machine's profile and a pattern together. Its [`Answer`] is a placement, always together
 //! with the costs of the usual placements and with a lower bound on the cost of any placement. The core is a
 //! quadratic assignment problem on measured distances: trees of caches lose on them, and searches from random starts
 //! lose on rings and stencils, so a portfolio of starts is refined side by side.
 //!
 //! ```
-//! use seatmap_place::{Request, machine::catalog, pattern::generate, search::Limit};
+//! use seatmap_place::{PlaceRequest, machine::catalog, pattern::generate, search::Limit};
 //!
 //! let (machine, pattern) = (catalog::load("graviton3")?, generate("ring:8")?);
-//! let mut request = Request::new(&machine, &pattern);
+//! let mut request = PlaceRequest::new(&machine, &pattern);
 //! request.limit = Limit::seconds(0.1);
 //! let answer = request.place()?;
 //! println!("task 0 sits on CPU {}", answer.placement[0]);
@@ -19,17 +19,15 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`], [`place`], [`answer`] | the request, how a placement is found, and the answer |
+//! | [`request`], [`place`], [`answer`], [`error`] | the request, how a placement is found, the answer, or why there is none |
 //! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, constraints |
 //! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
 //! | [`portfolio`], [`multilevel`], `cycles`, [`exact`], [`congestion`], [`solve`] | methods that use them |
 //! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |
-//! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
-//! | [`line_homes`] | which homes the lines of that program's own memory have |
 //! | [`candidates`] | placements that are worth a run of the program |
 //! | [`typical`] | a random placement to stand beside |
-//! | [`Plain`], [`Sharing`] | settings that would do without a plan; the caches and cores that tasks share |
+//! | `plain`, `sharing` | settings that would do without a plan ([`Plain`]); the caches and cores that tasks share ([`Sharing`]) |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | lower bounds on the cost of any placement |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |
@@ -80,7 +78,7 @@ pub use links::Links;
 pub use plain::Plain;
 pub use problem::Problem;
 pub use pus::Pus;
-pub use request::{Method, Request, Weight, knows_wakeups};
+pub use request::{PlaceMethod, PlaceRequest, Weight, knows_wakeups};
 pub use seatmap_machine::Level;
 pub use sharing::Sharing;
 pub use time::Slowest;

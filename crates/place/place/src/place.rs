@@ -12,11 +12,11 @@ use crate::seed::lawful;
 use crate::solve::{Cheapest, ROUNDED, cheapest, side_by_side, told};
 use crate::time::TimeModel;
 use crate::trial::{Judge, Trials};
-use crate::{Answer, Links, Method, PlaceError, Problem, Pus, Request, baselines, channels};
+use crate::{Answer, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, baselines, channels};
 use seatmap_plan::{Agreement, Baselines, Objective};
 use seatmap_statistics::correlation::spearman;
 
-impl Request<'_> {
+impl PlaceRequest<'_> {
     /// Searches until the limit, or until the answer is proven.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Request<'_> {
         let Cheapest { mut found, is_optimal, mut method } =
             self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
         found.cost = cost(&rows_of(&problem, &found));
-        if self.method == Method::Auto
+        if self.method == PlaceMethod::Auto
             && let Some((usual, name)) = baselines::as_good(self, &problem, &pus, found.cost, cost)
         {
             (found, method) = (usual, name.to_owned());
@@ -81,7 +81,7 @@ impl Request<'_> {
     /// # Errors
     /// [`PlaceError`]: the request cannot be met, or a run failed.
     pub fn place_by(&self, judge: Judge) -> Result<Answer, PlaceError> {
-        if self.method == Method::GetCore {
+        if self.method == PlaceMethod::GetCore {
             return Err(PlaceError::Unfit("GetCore chooses by homes alone; runs judge the other methods".to_owned()));
         }
         let pus = self.pus()?;
@@ -93,7 +93,7 @@ impl Request<'_> {
         let sections = sections(self, &pus)?;
         let links = Links::new(self.profile, &pus);
         let divided =
-            sections.as_deref().map(|of| divided(&problem, of, self.method == Method::Partition)).transpose()?;
+            sections.as_deref().map(|of| divided(&problem, of, self.method == PlaceMethod::Partition)).transpose()?;
         let searched = divided.as_ref().unwrap_or(&problem);
         let failure = std::cell::OnceCell::new();
         let run = std::cell::RefCell::new(Vec::new());
@@ -189,11 +189,11 @@ impl Request<'_> {
         sections: Option<&[u32]>,
         lower_bound: f64,
     ) -> Result<Cheapest, PlaceError> {
-        if self.method == Method::GetCore {
+        if self.method == PlaceMethod::GetCore {
             let slot_of = crate::seed::lawful(problem, get_core(self, problem, pus)?);
             return Ok(told(Found { cost: problem.cost(&slot_of), slot_of }, false, "GetCore"));
         }
-        let divided = sections.map(|of| divided(problem, of, self.method == Method::Partition)).transpose()?;
+        let divided = sections.map(|of| divided(problem, of, self.method == PlaceMethod::Partition)).transpose()?;
         let searched = divided.as_ref().unwrap_or(problem);
         if self.objective == Objective::Congestion {
             let start = side_by_side(self.threads, self.seed, |seed| portfolio(searched, &self.limit.part(4), seed));
@@ -210,7 +210,7 @@ impl Request<'_> {
         let best = cheapest(searched, lower_bound, &self.limit, self.threads, self.seed);
         Ok(match (self.method, &divided) {
             (_, None) => best,
-            (Method::Partition, _) => told(best.found, false, &format!("partition, {}", best.method)),
+            (PlaceMethod::Partition, _) => told(best.found, false, &format!("partition, {}", best.method)),
             _ => told(best.found, false, &format!("pizza slices, {}", best.method)),
         })
     }
@@ -223,7 +223,8 @@ impl Request<'_> {
         sections: Option<&[u32]>,
     ) -> Result<Vec<seatmap_plan::Channel>, PlaceError> {
         let knows_homes = channels::homes(self).is_ok();
-        let is_wanted = self.homes || (knows_homes && matches!(self.method, Method::Pizza(_) | Method::GetCore));
+        let is_wanted =
+            self.homes || (knows_homes && matches!(self.method, PlaceMethod::Pizza(_) | PlaceMethod::GetCore));
         if !is_wanted {
             return Ok(Vec::new());
         }

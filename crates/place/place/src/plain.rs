@@ -2,7 +2,7 @@
 
 use crate::baselines::usual;
 use crate::build::problem;
-use crate::{Answer, Level, Links, PlaceError, Problem, Pus, Request};
+use crate::{Answer, Level, Links, PlaceError, PlaceRequest, Problem, Pus};
 use seatmap_plan::Objective;
 
 /// A usual order whose cost is an answer's, and the settings that seat tasks as well as a plan would.
@@ -17,7 +17,7 @@ pub struct Plain {
 /// The factor on a cost that rounding may cause.
 const ROUNDED: f64 = 1.0 + 1e-9;
 
-impl Request<'_> {
+impl PlaceRequest<'_> {
     /// The usual order that costs no more than an answer by the same objective; `None` where each costs more, or
     /// where runs judged.
     ///
@@ -25,7 +25,7 @@ impl Request<'_> {
     /// with nothing fixed, where the order in which it takes places is known to cost no more either.
     ///
     /// # Errors
-    /// [`PlaceError`], as [`Request::place`].
+    /// [`PlaceError`], as [`PlaceRequest::place`].
     pub fn plain(&self, answer: &Answer) -> Result<Option<Plain>, PlaceError> {
         let usual_costs = [
             ("compact", answer.baselines.compact),
@@ -119,8 +119,8 @@ mod tests {
     use seatmap_machine::{Profile, catalog};
     use seatmap_pattern::{Edge, Pattern, generate};
 
-    fn plain(machine: &Profile, pattern: &Pattern, change: impl Fn(&mut Request)) -> Option<Plain> {
-        let mut request = Request::new(machine, pattern);
+    fn plain(machine: &Profile, pattern: &Pattern, change: impl Fn(&mut PlaceRequest)) -> Option<Plain> {
+        let mut request = PlaceRequest::new(machine, pattern);
         (request.limit, request.one_per) = (Limit::kicks(2000), Some(Level::Core));
         change(&mut request);
         request.plain(&request.place().unwrap()).unwrap()

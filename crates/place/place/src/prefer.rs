@@ -1,6 +1,6 @@
 //! Big caches for the tasks that need them, where that costs nothing.
 
-use crate::{Level, PlaceError, Pus, Request};
+use crate::{Level, PlaceError, PlaceRequest, Pus};
 
 /// Placements within this share of each other cost the same: two measurements of one machine differ by as much.
 const TIE: f64 = 1.01;
@@ -8,7 +8,7 @@ const TIE: f64 = 1.01;
 /// Tasks beyond which exchanging pairs of them takes too long.
 const MOST_TASKS: usize = 512;
 
-impl Request<'_> {
+impl PlaceRequest<'_> {
     /// The placement with the tasks that need cache on the PUs with the biggest L3, as far as it then costs no more
     /// than a hundredth above `cost_ns`. Tasks need as much as the pattern's `cache_bytes` say; without these, those
     /// with the largest loads need most.
@@ -109,7 +109,7 @@ mod tests {
     use seatmap_machine::catalog;
     use seatmap_pattern::generate;
 
-    fn dies_of(request: &Request) -> Vec<u32> {
+    fn dies_of(request: &PlaceRequest) -> Vec<u32> {
         let answer = request.place().unwrap();
         let topology = &request.profile.topology;
         answer.placement.iter().map(|os| topology.pu(*os).unwrap().die.unwrap()).collect()
@@ -124,7 +124,7 @@ mod tests {
             .pus
             .iter_mut()
             .for_each(|pu| pu.l3_bytes = Some(if pu.die == Some(1) { 96 << 20 } else { 32 << 20 }));
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         (request.limit, request.one_per) = (Limit::kicks(200), Some(Level::Core));
         assert_eq!(dies_of(&request), [0; 6]);
         request.prefers_cache = true;
@@ -135,7 +135,7 @@ mod tests {
     fn the_tasks_that_need_cache_get_it_where_all_else_is_equal() {
         let (machine, mut pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("idle:16").unwrap());
         pattern.cache_bytes = (0..16).map(|task| if task < 8 { 0 } else { 64 << 20 }).collect();
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         (request.limit, request.one_per, request.prefers_cache) = (Limit::kicks(20), Some(Level::Core), true);
         let dies = dies_of(&request);
         assert!(dies[8..].iter().all(|die| *die == 0), "{dies:?}");
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn sizes_that_are_unknown_are_an_error() {
         let (machine, pattern) = (catalog::load("graviton3").unwrap(), generate("ring:4").unwrap());
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         (request.limit, request.prefers_cache) = (Limit::kicks(2), true);
         let error = request.place().unwrap_err().to_string();
         assert!(error.starts_with("graviton3 does not say how large its L3 caches are"), "{error}");

@@ -8,7 +8,7 @@ use seatmap_plan::Objective;
 
 /// A request: where should the tasks of a pattern sit on a machine?
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct PlaceRequest<'a> {
     /// The machine, with core distances.
     pub profile: &'a Profile,
     /// The traffic between the tasks.
@@ -27,7 +27,7 @@ pub struct Request<'a> {
     /// Tasks that must sit on a PU.
     pub fixed: Vec<(usize, u32)>,
     /// The method of the search.
-    pub method: Method,
+    pub method: PlaceMethod,
     /// Among placements that cost the same within 1 %, prefer big caches for the tasks that need them.
     pub prefers_cache: bool,
     /// Choose for each communicating pair the home of its line too.
@@ -51,7 +51,7 @@ pub enum Weight {
 
 /// The method of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum PlaceMethod {
     /// Exact where that is quick, else the portfolio; multilevel for thousands of tasks.
     Auto,
     /// First the tasks over the chips, evenly, with little crossing; then inside them (Sudheer et al. 2009).
@@ -62,12 +62,12 @@ pub enum Method {
     GetCore,
 }
 
-impl<'a> Request<'a> {
+impl<'a> PlaceRequest<'a> {
     /// By distance and bytes on all PUs, for a second, on one thread. By wakeups where the pattern was observed by
     /// them and the machine's are known.
     #[must_use]
     pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
-        Request {
+        PlaceRequest {
             profile,
             pattern,
             objective: Objective::Distance,
@@ -76,7 +76,7 @@ impl<'a> Request<'a> {
             cpus: None,
             one_per: None,
             fixed: Vec::new(),
-            method: Method::Auto,
+            method: PlaceMethod::Auto,
             prefers_cache: false,
             homes: false,
             limit: Limit::seconds(1.0),
@@ -129,7 +129,7 @@ impl<'a> Request<'a> {
 
     /// Whether tasks are spread over sections before anything else.
     pub(crate) fn has_sections(&self) -> bool {
-        matches!(self.method, Method::Partition | Method::Pizza(_))
+        matches!(self.method, PlaceMethod::Partition | PlaceMethod::Pizza(_))
     }
 }
 

@@ -2,20 +2,20 @@
 
 use crate::build::groups;
 use crate::search::Found;
-use crate::{Level, Method, PlaceError, Problem, Pus, Request, Zones};
+use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
 use seatmap_machine::Square;
 
 /// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a partition, arcs of equal
 /// length for pizza slices.
-pub(crate) fn sections(request: &Request, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
+pub(crate) fn sections(request: &PlaceRequest, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
     match request.method {
-        Method::Partition => chips(request, pus).map(Some),
-        Method::Pizza(sections) => slices(request, pus, sections).map(Some),
-        Method::Auto | Method::GetCore => Ok(None),
+        PlaceMethod::Partition => chips(request, pus).map(Some),
+        PlaceMethod::Pizza(sections) => slices(request, pus, sections).map(Some),
+        PlaceMethod::Auto | PlaceMethod::GetCore => Ok(None),
     }
 }
 
-fn chips(request: &Request, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
+fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
     let several = |groups: &Vec<u32>| groups.iter().any(|group| *group > 0);
     let by_level = |level| groups(level, request.profile, pus).ok().filter(several);
     let by_model = || {
@@ -28,7 +28,7 @@ fn chips(request: &Request, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
 }
 
 /// Cores in the order of their numbers, which is their order along a ring, cut into arcs.
-fn slices(request: &Request, pus: &Pus, sections: usize) -> Result<Vec<u32>, PlaceError> {
+fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>, PlaceError> {
     let cores = groups(Level::Core, request.profile, pus).unwrap_or_else(|_| (0..pus.os.len() as u32).collect());
     let count = cores.iter().max().map_or(0, |last| *last as usize + 1);
     if sections < 2 || !count.is_multiple_of(sections) {

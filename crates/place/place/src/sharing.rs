@@ -1,7 +1,7 @@
 //! The cores and caches that tasks share, and those that stay empty.
 
 use crate::build::groups;
-use crate::{Level, PlaceError, Pus, Request};
+use crate::{Level, PlaceError, PlaceRequest, Pus};
 use seatmap_machine::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub struct Sharing {
     pub empty_nodes: Vec<u32>,
 }
 
-impl Request<'_> {
+impl PlaceRequest<'_> {
     /// The number of cores that may be used, where some of them have several hardware threads that may be; `None`
     /// where no core has, or where the topology does not tell.
     #[must_use]
@@ -110,7 +110,7 @@ mod tests {
     fn shared_cores_and_empty_packages_are_counted() {
         // Two packages of 8 cores; siblings are 16 apart.
         let (machine, pattern) = (catalog::load("xeon-e5-2680-2s").unwrap(), generate("ring:4").unwrap());
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         assert_eq!(request.smt_cores(), Some(16));
         let sharing = request.sharing(&[0, 16, 1, 2]).unwrap();
         let expected =
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_lone_task_sits_on_the_first_hardware_thread_or_where_it_is_fixed() {
         let (machine, pattern) = (catalog::load("xeon-e5-2680-2s").unwrap(), generate("ring:16").unwrap());
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         (request.one_per, request.fixed) = (Some(Level::Core), vec![(2, 19)]);
         let mut os = request.pus().unwrap().os;
         os.sort_unstable();

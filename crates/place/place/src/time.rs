@@ -21,18 +21,18 @@
 
 mod bound;
 mod exact;
+mod placement;
 mod search;
-mod seating;
 mod start;
 
 #[cfg(test)]
 mod tests;
 
 pub use exact::MOST_TASKS;
-pub use seating::{Score, Seating};
+pub use placement::{Score, TimedPlacement};
 
 use crate::build::problem;
-use crate::{Answer, Level, Links, Method, PlaceError, Problem, Pus, Request, Traffic, baselines};
+use crate::{Answer, Level, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Traffic, baselines};
 use seatmap_machine::{Matrix, Profile};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -103,7 +103,7 @@ impl<'a> TimeModel<'a> {
     ///
     /// # Errors
     /// [`PlaceError::Unfit`]: it is not known how long the tasks work.
-    pub(crate) fn new(request: &Request, problem: &'a Problem, pus: &'a Pus) -> Result<Self, PlaceError> {
+    pub(crate) fn new(request: &PlaceRequest, problem: &'a Problem, pus: &'a Pus) -> Result<Self, PlaceError> {
         let Some(load_ns) = request.pattern.load_ns else {
             return Err(PlaceError::Unfit(
                 "a time adds up work and messages, and it is not known how long a load of 1 takes on the fastest CPU; \
@@ -156,7 +156,7 @@ impl<'a> TimeModel<'a> {
     /// The time of the slowest seat for the PU (row) of each task.
     #[must_use]
     pub fn cost(&self, pu_of: &[usize]) -> f64 {
-        Seating::of(self, pu_of).score().most
+        TimedPlacement::of(self, pu_of).score().most
     }
 }
 
@@ -175,7 +175,7 @@ fn same_ns(pus: &Pus, pu: usize) -> Option<f64> {
 }
 
 /// The core of each PU, and the cores. PUs whose core is unknown have one of their own.
-fn cores(request: &Request, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
+fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     let topology = &request.profile.topology;
     let mut threads_of: HashMap<u32, Vec<u32>> = HashMap::new();
     for (core, os) in topology.pus.iter().filter_map(|pu| Some((pu.core?, pu.os))) {
@@ -223,7 +223,7 @@ pub struct Slowest {
     pub speed: f64,
 }
 
-impl Request<'_> {
+impl PlaceRequest<'_> {
     /// The slowest seat of a placement by [`Objective::Time`](seatmap_plan::Objective::Time).
     ///
     /// # Errors
@@ -234,7 +234,7 @@ impl Request<'_> {
         let model = TimeModel::new(self, &problem, &pus)?;
         let rows = placement.iter().map(|os| pus.index_of(*os).ok_or(PlaceError::NoSuchPu(*os)));
         let pu_of = rows.collect::<Result<Vec<usize>, _>>()?;
-        let seating = Seating::of(&model, &pu_of);
+        let seating = TimedPlacement::of(&model, &pu_of);
         let at = seating.slowest();
         let (work_ns, messages_ns) = seating.parts(at);
         Ok(Slowest {
@@ -262,7 +262,7 @@ impl Request<'_> {
 
     /// The placement whose slowest seat is fastest.
     pub(crate) fn place_by_time(&self) -> Result<Answer, PlaceError> {
-        if self.method != Method::Auto {
+        if self.method != PlaceMethod::Auto {
             return Err(PlaceError::Unfit(
                 "this method chooses by distances alone; a time needs --method auto".to_owned(),
             ));

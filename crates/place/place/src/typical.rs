@@ -2,13 +2,13 @@
 
 use crate::baselines::at_random;
 use crate::build::problem;
-use crate::{Judge, Links, PlaceError, Request};
+use crate::{Judge, Links, PlaceError, PlaceRequest};
 use seatmap_statistics::Xoshiro;
 
 /// Random placements of which the one in the middle is taken; odd, so that there is one.
 pub const DRAWN: usize = 101;
 
-impl Request<'_> {
+impl PlaceRequest<'_> {
     /// The placement with the median cost of [`DRAWN`] random ones, and that cost: the result for a user who leaves
     /// it to chance. Like random baselines, it uses the same PUs and ignores all other constraints. A judge runs
     /// each.
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn half_of_the_draws_cost_less() {
         let (machine, pattern) = (catalog::load("xeon-e5-2680-2s").unwrap(), generate("ring:8").unwrap());
-        let request = Request::new(&machine, &pattern);
+        let request = PlaceRequest::new(&machine, &pattern);
         let (placement, cost) = request.typical(None).unwrap();
         let runs = AtomicU32::new(0);
         let time_ns = |_: &[u32]| Ok(f64::from(runs.fetch_add(1, Ordering::Relaxed)));

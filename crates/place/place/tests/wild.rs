@@ -6,7 +6,7 @@ use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Square, Topology};
 use seatmap_pattern::{Edge, Pattern, edge::MAX_AMOUNT};
 use seatmap_place::search::{Limit, Qap};
-use seatmap_place::{PlaceError, Request, solve};
+use seatmap_place::{PlaceError, PlaceRequest, solve};
 
 /// 0, the largest, or anything between by its order of magnitude.
 fn sized(largest: f64, orders: f64) -> impl Strategy<Value = f64> {
@@ -43,7 +43,7 @@ proptest! {
             true => seatmap_pattern::generate(&format!("ring:{tasks}")).unwrap(),
             false => Pattern::gathered("wild", tasks, edges),
         };
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         request.limit = Limit::kicks(60);
         let answer = request.place().unwrap();
         prop_assert!(answer.cost.is_finite() && answer.cost >= 0.0);
@@ -69,7 +69,7 @@ proptest! {
 fn beyond_what_files_may_hold_there_is_no_distance() {
     let pattern = seatmap_pattern::generate("ring:4").unwrap();
     for ns in [1e100, f64::INFINITY, -1.0] {
-        let error = Request::new(&machine(4, &[80.0, ns]), &pattern).place().unwrap_err();
+        let error = PlaceRequest::new(&machine(4, &[80.0, ns]), &pattern).place().unwrap_err();
         assert!(matches!(error, PlaceError::NoDistance { pus: [0, 2], .. }), "{error}");
     }
 }
@@ -79,7 +79,7 @@ fn without_time_there_is_an_answer_all_the_same() {
     let machine = seatmap_machine::catalog::load("graviton3").unwrap();
     for spec in ["ring:64", "ring:100", "stencil2d:8x8", "clusters:4x16"] {
         let pattern = seatmap_pattern::generate(spec).unwrap();
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         request.limit = Limit::seconds(0.0);
         let answer = request.place().unwrap();
         assert_eq!(answer.placement.len(), pattern.tasks);

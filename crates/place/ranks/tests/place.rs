@@ -9,7 +9,7 @@ use seatmap_ranks::{Node, Nodes, RankPlan, RankRequest, RanksError};
 
 /// Nodes named in a shuffled order, so many on a switch: 100 us inside, 400 us between, 1 us in a node.
 fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> Nodes {
-    // A stride that is no divisor puts neighbours by number on different switches.
+    // A stride that is not a divisor puts neighbours by number on different switches.
     let switch = |node: usize| (node * 5 % nodes) / per_switch;
     let between = |a: usize, b: usize| match (a == b, switch(a) == switch(b)) {
         (true, _) => 1e3,

@@ -1,15 +1,15 @@
-//! The Mandelbrot renderer of Liu et al. 2015 (section IV.B) for real: four coordinators with eight workers each render a
-//! zoom as PNG frames, first as the kernel seats them, and then on the seats that Seatmap gives them.
+//! The Mandelbrot renderer of Liu et al. 2015 (section IV.B) for real: four coordinators with eight workers each render
+//! a zoom as PNG frames, first as the kernel seats them, and then on the seats that Seatmap gives them.
 //!
-//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders as it was started, for `seatmap run --skip 1 --plan PLAN`: the
-//! main thread only waits.
+//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders as it was started, for `seatmap run --skip 1 --plan
+//! PLAN`: the main thread only waits.
 
 use seatmap_host::HostClock;
 use seatmap_host::arena::Arena;
 use seatmap_os::affinity;
 use seatmap_place::PlaceError;
 use seatmap_port::{Addr, Workload};
-use seatmap_seats::{Channels, Seats};
+use seatmap_seats::{ProgramChannels, ProgramSeats};
 use seatmap_workload::Mandelbrot;
 use seatmap_workload::mandelbrot::{Rendered, View};
 use std::error::Error;
@@ -68,12 +68,12 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
     }
 }
 
-/// The CPU of each thread: each coordinator and its workers in a slice, where the host has cores for all; else the groups
-/// are dealt over the CPUs that there are, so that who talks to whom still sits together.
+/// The CPU of each thread: each coordinator and its workers in a slice, where the host has cores for all; else the
+/// groups are dealt over the CPUs that there are, so that who talks to whom still sits together.
 fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     let threads = COORDINATORS * (1 + WORKERS);
     match channels().seats() {
-        Ok(Seats { cpus, .. }) => Ok((cpus, String::new())),
+        Ok(ProgramSeats { cpus, .. }) => Ok((cpus, String::new())),
         Err(error) => {
             let cpus = seatmap_os::affinity::current().ok().filter(|cpus| cpus.len() < threads).ok_or(error)?;
             let group = |thread: usize| thread / (1 + WORKERS) * cpus.len() / COORDINATORS;
@@ -83,8 +83,8 @@ fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     }
 }
 
-fn channels() -> Channels {
-    let mut channels = Channels::new();
+fn channels() -> ProgramChannels {
+    let mut channels = ProgramChannels::new();
     channels.sections = Some(COORDINATORS);
     for coordinator in (0..COORDINATORS).map(|at| at * (1 + WORKERS)) {
         for worker in 1..=WORKERS {

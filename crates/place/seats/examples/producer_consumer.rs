@@ -1,11 +1,11 @@
-//! A producer and a consumer over one channel: as the kernel seats them, and then on the seats that Seatmap gives them, in
-//! one process. Asking for the seats counts in the speed-up, as in Liu et al. 2015 (figure 11).
+//! A producer and a consumer over one channel: as the kernel seats them, and then on the seats that Seatmap gives them,
+//! in one process. Asking for the seats counts in the speed-up, as in Liu et al. 2015 (figure 11).
 
 use seatmap_host::HostClock;
 use seatmap_host::arena::Arena;
 use seatmap_os::affinity;
 use seatmap_port::{Addr, Port};
-use seatmap_seats::{Channels, ThreadAttributes};
+use seatmap_seats::{ProgramChannels, ThreadAttributes};
 use seatmap_workload::{MOST_WORDS, SpinChannel};
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     run(arena.words(), &clock, values, [None, None])?;
     let usual = began.elapsed();
     let began = Instant::now();
-    let mut channels = Channels::new();
+    let mut channels = ProgramChannels::new();
     let orders = channels.between(0, 1);
     let seats = channels.seats_over(arena.words())?;
     run(arena.words(), &clock, values, [seats.side(orders, 0), seats.side(orders, 1)])?;

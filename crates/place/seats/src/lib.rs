@@ -14,4 +14,4 @@ pub mod program;
 #[cfg(test)]
 mod samples;
 
-pub use program::{Channels, Seats, ThreadAttributes};
+pub use program::{ProgramChannels, ProgramSeats, ThreadAttributes};

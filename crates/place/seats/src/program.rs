@@ -7,15 +7,15 @@ use seatmap_machine::Profile;
 use seatmap_os::affinity;
 use seatmap_pattern::{Edge, Pattern};
 use seatmap_place::search::Limit;
-use seatmap_place::{Level, Method, PlaceError, Request};
+use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 
 /// The channels of a program, each between two of its threads: Algorithm 4 of Liu et al. 2015 in a few lines.
 ///
 /// ```
 /// use seatmap_machine::catalog;
-/// use seatmap_seats::Channels;
+/// use seatmap_seats::ProgramChannels;
 ///
-/// let mut channels = Channels::new();
+/// let mut channels = ProgramChannels::new();
 /// let orders = channels.between(0, 1);
 /// let seats = channels.seats_on(&catalog::load("graviton3")?, None)?;
 /// let (producer, consumer) = (seats.side(orders, 0), seats.side(orders, 1));
@@ -23,11 +23,11 @@ use seatmap_place::{Level, Method, PlaceError, Request};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A real program asks [`Channels::seats_over`] the memory that its channels will live in: on this host, as `seatmap
-/// measure` remembers it, and the CPUs that the process may use. Without memory to measure there is
-/// [`Channels::seats`].
+/// A real program asks [`ProgramChannels::seats_over`] the memory that its channels will live in: on this host, as
+/// `seatmap measure` remembers it, and the CPUs that the process may use. Without memory to measure there is
+/// [`ProgramChannels::seats`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Channels {
+pub struct ProgramChannels {
     pairs: Vec<(usize, usize)>,
     /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice algorithm); without,
     /// threads sit next to the home of their channel's line (`GetCore`).
@@ -41,16 +41,16 @@ pub struct Channels {
 pub struct ThreadAttributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// The line that its channel should use. From [`Channels::seats_over`]: counted in cache lines into the memory
-    /// that was handed in. Otherwise one of the lines that the profile lists, counted in cache lines into memory that
-    /// begins with a page. The profile saw another process's memory, so the line carries over to this one's only
+    /// The line that its channel should use. From [`ProgramChannels::seats_over`]: counted in cache lines into the
+    /// memory that was handed in. Otherwise one of the lines that the profile lists, counted in cache lines into memory
+    /// that begins with a page. The profile saw another process's memory, so the line carries over to this one's only
     /// where homes repeat from page to page. `None` where lines are alike: then any will do.
     pub line: Option<usize>,
 }
 
 /// Where the threads of a program should sit, and which lines their channels should use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seats {
+pub struct ProgramSeats {
     /// The CPU of each thread, by the operating system's number.
     pub cpus: Vec<u32>,
     /// The channels' threads.
@@ -64,11 +64,11 @@ fn unfit(error: RememberedError) -> PlaceError {
     PlaceError::Unfit(error.to_string())
 }
 
-impl Channels {
+impl ProgramChannels {
     /// No channels yet.
     #[must_use]
     pub fn new() -> Self {
-        Channels::default()
+        ProgramChannels::default()
     }
 
     /// Declares a channel between two threads, which are counted from 0, and returns its number.
@@ -80,8 +80,8 @@ impl Channels {
     /// Seats on this host, as it was measured, on the CPUs that this process may use.
     ///
     /// # Errors
-    /// A host that was not measured, and those of [`Channels::seats_on`].
-    pub fn seats(&self) -> Result<Seats, PlaceError> {
+    /// A host that was not measured, and those of [`ProgramChannels::seats_on`].
+    pub fn seats(&self) -> Result<ProgramSeats, PlaceError> {
         self.seats_on(&remembered::host().map_err(unfit)?, affinity::current().ok().as_deref())
     }
 
@@ -90,16 +90,16 @@ impl Channels {
     /// # Errors
     /// A thread with a channel to itself, fewer lines than channels, sections that do not divide the cores or with
     /// fewer CPUs than threads. Without sections, threads beyond the number of CPUs share them.
-    pub fn seats_on(&self, profile: &Profile, cpus: Option<&[u32]>) -> Result<Seats, PlaceError> {
+    pub fn seats_on(&self, profile: &Profile, cpus: Option<&[u32]>) -> Result<ProgramSeats, PlaceError> {
         let pattern = self.pattern()?;
         self.enough_lines(profile)?;
-        let mut request = Request::new(profile, &pattern);
+        let mut request = PlaceRequest::new(profile, &pattern);
         request.cpus = cpus.map(<[u32]>::to_vec);
         request.one_per = self.one_per_core.then_some(Level::Core);
         request.method = match self.sections {
-            Some(sections) => Method::Pizza(sections),
-            None if tells_homes(profile) => Method::GetCore,
-            None => Method::Auto,
+            Some(sections) => PlaceMethod::Pizza(sections),
+            None if tells_homes(profile) => PlaceMethod::GetCore,
+            None => PlaceMethod::Auto,
         };
         // Limited by kicks and not by the clock, so that a program gets the same seats in every run.
         request.limit = Limit::kicks(KICKS);
@@ -113,7 +113,11 @@ impl Channels {
                 .find(|channel| is_of(channel.from, channel.to, *pair))
                 .and_then(|channel| channel.line)
         };
-        Ok(Seats { lines: self.pairs.iter().map(line).collect(), cpus: answer.placement, pairs: self.pairs.clone() })
+        Ok(ProgramSeats {
+            lines: self.pairs.iter().map(line).collect(),
+            cpus: answer.placement,
+            pairs: self.pairs.clone(),
+        })
     }
 
     /// A line for each channel, where lines are known.
@@ -158,7 +162,7 @@ fn tells_homes(profile: &Profile) -> bool {
 /// Kicks of the search where there is one.
 const KICKS: u64 = 200;
 
-impl Seats {
+impl ProgramSeats {
     /// The attributes that the first (0) or second (1) thread of a channel is created with; `None` where there is no
     /// such channel.
     #[must_use]
@@ -180,8 +184,8 @@ mod tests {
     use super::*;
     use seatmap_machine::catalog;
 
-    fn pairs(count: usize) -> Channels {
-        let mut channels = Channels::new();
+    fn pairs(count: usize) -> ProgramChannels {
+        let mut channels = ProgramChannels::new();
         for at in 0..count {
             channels.between(2 * at, 2 * at + 1);
         }
@@ -204,12 +208,12 @@ mod tests {
         let machine = catalog::load("graviton3").unwrap();
         let mut twice = pairs(1);
         twice.between(1, 0);
-        let mut alone = Channels::new();
+        let mut alone = ProgramChannels::new();
         alone.between(3, 3);
-        for bad in [Channels::new(), alone, twice] {
+        for bad in [ProgramChannels::new(), alone, twice] {
             assert!(bad.seats_on(&machine, None).is_err(), "{bad:?}");
         }
-        let sliced = Channels { sections: Some(7), ..pairs(2) };
+        let sliced = ProgramChannels { sections: Some(7), ..pairs(2) };
         let error = sliced.seats_on(&machine, None).unwrap_err().to_string();
         assert!(error.contains("7 sections do not divide"), "{error}");
     }

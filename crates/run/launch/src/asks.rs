@@ -2,7 +2,7 @@
 //!
 //! This module only reads variables and options, and never changes them: each line names the setting to change.
 
-use crate::program::Program;
+use crate::executable::Executable;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -48,7 +48,7 @@ const JAVA_VARIABLES: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
 
 /// The settings of a program that do not fit this number of CPUs to sit on, a line each.
 #[must_use]
-pub fn disagreements(program: &Program, cpus: usize) -> Vec<String> {
+pub fn disagreements(program: &Executable, cpus: usize) -> Vec<String> {
     let arguments: Vec<String> = program.arguments().iter().map(|text| text.to_string_lossy().into_owned()).collect();
     let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,10 +1,10 @@
 //! Seats the threads of programs that run already.
 
+use crate::allocator::SeatAllocator;
 use crate::error::LaunchError;
 use crate::hampered::Hampered;
 use crate::pinner::Pinner;
 use crate::report::Report;
-use crate::seating::Seating;
 use seatmap_os::task;
 use seatmap_os::{CpuSet, Tid};
 
@@ -31,7 +31,7 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
 ///
 /// # Errors
 /// A process does not exist; no thread was seated then. A thread that could not be seated is named in the report.
-pub fn seat_running(pids: &[Tid], seating: Seating) -> Result<Report, LaunchError> {
+pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, LaunchError> {
     if let Some(pid) = pids.iter().find(|pid| task::threads(**pid).is_empty()) {
         return Err(LaunchError::NoSuchProcess(*pid));
     }

@@ -1,6 +1,6 @@
 //! The child process: made, held until it may begin, and then the program.
 
-use crate::program::Program;
+use crate::executable::Executable;
 use crate::signals::Signals;
 use seatmap_ninep::Fence;
 use seatmap_os::Tid;
@@ -45,7 +45,7 @@ impl Child {
     ///
     /// # Errors
     /// The kernel's error: too many processes or open files.
-    pub fn new(program: &Program, signals: &Signals) -> io::Result<Self> {
+    pub fn new(program: &Executable, signals: &Signals) -> io::Result<Self> {
         let (wait, go) = io::pipe()?;
         let (refusal, told) = io::pipe()?;
         unblock(&refusal)?;

@@ -1,6 +1,6 @@
 //! Programs that cannot do all they do elsewhere, since a traced thread gains no rights and has one tracer only.
 
-use crate::program;
+use crate::executable;
 use seatmap_os::Tid;
 use serde::Serialize;
 use std::fs::Metadata;
@@ -62,7 +62,7 @@ fn lost_rights(tid: Tid) -> bool {
     // SAFETY: geteuid cannot fail and touches nothing.
     let me = unsafe { libc::geteuid() };
     let lends =
-        |found: Metadata| program::lends_rights(&found) && (found.uid() != me || found.mode() & libc::S_ISGID != 0);
+        |found: Metadata| executable::lends_rights(&found) && (found.uid() != me || found.mode() & libc::S_ISGID != 0);
     // Through the link: the file may have been replaced since.
     me != 0 && std::fs::metadata(format!("/proc/{tid}/exe")).is_ok_and(lends)
 }

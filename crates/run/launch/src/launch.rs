@@ -1,16 +1,16 @@
 //! Runs a program and seats its threads while it runs.
 
+use crate::allocator::SeatAllocator;
 use crate::child::{Child, Start};
 use crate::ending::Ending;
 use crate::error::LaunchError;
+use crate::executable::Executable;
 use crate::front::{self, Link};
 use crate::living::LivingReport;
 use crate::memory::ProgramMemory;
 use crate::pinner::{Birth, Pinner};
 use crate::policies::Policies;
-use crate::program::Program;
 use crate::report::{Behind, Report};
-use crate::seating::Seating;
 use crate::signals::{self, Came, Signals};
 use crate::tracer::Tracer;
 use crate::verifier::{MemoryReport, Verifier};
@@ -24,7 +24,7 @@ const STARTING: Duration = Duration::from_millis(1);
 
 /// The options of a launch, beside the program and the seats.
 #[derive(Debug, Default)]
-pub struct Options<'a> {
+pub struct LaunchOptions<'a> {
     /// Seat no thread before a process executes a program of this name; `*` stands for any text.
     pub start_at: Option<String>,
     /// The mask of threads that have no seat, and of all when seating ends; `None` is the calling process's own.
@@ -48,7 +48,11 @@ pub struct Options<'a> {
 ///
 /// # Errors
 /// [`LaunchError`] where the program could not be started. That a thread could not be seated is in the report.
-pub fn run(program: &Program, seating: Seating, options: Options<'_>) -> Result<(Ending, Report), LaunchError> {
+pub fn run(
+    program: &Executable,
+    seating: SeatAllocator,
+    options: LaunchOptions<'_>,
+) -> Result<(Ending, Report), LaunchError> {
     let mut launch = Launch::begin(program, seating, options)?;
     let ending = launch.attend();
     let behind = launch.behind();
@@ -81,8 +85,12 @@ impl<'a> Launch<'a> {
     ///
     /// # Errors
     /// [`LaunchError`]; the program does not run then.
-    pub fn begin(program: &Program, seating: Seating, options: Options<'a>) -> Result<Self, LaunchError> {
-        let Options { start_at, home, widens, memory, verify_memory, mut link } = options;
+    pub fn begin(
+        program: &Executable,
+        seating: SeatAllocator,
+        options: LaunchOptions<'a>,
+    ) -> Result<Self, LaunchError> {
+        let LaunchOptions { start_at, home, widens, memory, verify_memory, mut link } = options;
         let home = home.map_or_else(|| CpuSet::of_thread(0), Ok);
         let home = home.map_err(LaunchError::system("read this process's affinity"))?;
         let held = link.as_mut().and_then(|link| link.take_signals());
@@ -188,7 +196,7 @@ impl<'a> Launch<'a> {
     }
 
     /// Until the child is the program.
-    fn start(&mut self, program: &Program) -> Result<(), LaunchError> {
+    fn start(&mut self, program: &Executable) -> Result<(), LaunchError> {
         loop {
             self.tracer.hear(&mut self.pinner);
             match self.child.start() {

@@ -12,13 +12,12 @@
 //! | module | does |
 //! |---|---|
 //! | [`seats`], [`sets`], [`rule`] | the seats there are, how they are written, and which threads may take them |
-//! | [`seating`] | decides which thread sits where, from the events of threads, without a system call |
-//! | [`mask`], [`task`] | affinity masks, and the contents of `/proc` about a thread |
+//! | [`allocator`] | decides which thread sits where, from the events of threads, without a system call |
 //! | `pinner` | carries the decisions out, and checks that they hold |
 //! | `runtime` | which languages' threads need another treatment |
 //! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |
 //! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
-//! | [`program`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
+//! | [`executable`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
 //! | [`front`] | the process that the caller waits for, in front of the one that traces |
 //! | [`memory`], [`policies`], `inject` | where memory is to come from, for each thread, and how a thread is made to set that |
@@ -28,13 +27,15 @@
 //! | `living` | the seating of a program that runs, shown to those who check it |
 //! | [`loader`] | whether a program opens libraries before it does anything |
 //! | [`hampered`] | programs that tracing prevents from doing something |
-//! | [`ending`] | how the program ended, and how to end alike |
+//! | [`ending`], [`error`] | how the program ended, and how to end alike; why it could not start |
 #![deny(missing_docs)]
 
+pub mod allocator;
 pub mod asks;
 pub mod attach;
 pub mod ending;
 pub mod error;
+pub mod executable;
 pub mod front;
 pub mod hampered;
 pub mod launch;
@@ -42,11 +43,9 @@ pub mod loader;
 pub mod memory;
 pub mod pages;
 pub mod policies;
-pub mod program;
 pub mod record;
 pub mod report;
 pub mod rule;
-pub mod seating;
 pub mod seats;
 pub mod sets;
 pub mod threads;
@@ -64,14 +63,14 @@ mod tracee;
 mod tracer;
 mod watch;
 
+pub use allocator::SeatAllocator;
 pub use attach::seat_running;
 pub use ending::Ending;
 pub use error::LaunchError;
+pub use executable::{Executable, ProgramError};
 pub use hampered::Hampered;
-pub use launch::{Launch, Options, run};
+pub use launch::{Launch, LaunchOptions, run};
 pub use memory::{MemoryWish, ProgramMemory};
-pub use program::{Program, ProgramError};
-pub use report::{Behind, Report, Thread};
-pub use rule::{Rule, RuleError};
-pub use seating::Seating;
-pub use seats::{Beyond, Seat, Seats};
+pub use report::{Behind, Report, SeatedThread};
+pub use rule::{RuleError, SeatRule};
+pub use seats::{Beyond, Seat, SeatList};

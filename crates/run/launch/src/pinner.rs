@@ -6,12 +6,12 @@
 //! ask later than that, and in the thread that was created ([`Runtime::AsksLate`]): both take their seats
 //! [`ASKED_LATE_AFTER`].
 
+use crate::allocator::{Move, SeatAllocator, Step};
 use crate::allowance::Allowance;
 use crate::policies::Policies;
 use crate::record::Trouble;
 use crate::rule;
 use crate::runtime::Runtime;
-use crate::seating::{Move, Seating, Step};
 use crate::seats::Seat;
 use crate::threads::{Threads, Waited};
 use seatmap_os::task;
@@ -58,10 +58,10 @@ pub(crate) struct Birth {
     pub is_late: bool,
 }
 
-/// The decisions of a [`Seating`], carried out.
+/// The decisions of a [`SeatAllocator`], carried out.
 #[derive(Debug)]
 pub(crate) struct Pinner {
-    pub seating: Seating,
+    pub seating: SeatAllocator,
     pub threads: Threads,
     pub policies: Policies,
     /// The mask of a thread without a seat: the one that the program would have had.
@@ -81,7 +81,7 @@ pub(crate) struct Pinner {
 }
 
 impl Pinner {
-    pub fn new(seating: Seating, home: CpuSet, start_at: Option<String>) -> Self {
+    pub fn new(seating: SeatAllocator, home: CpuSet, start_at: Option<String>) -> Self {
         let allowance = Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE);
         let (threads, runtimes, files, roaming) = (Threads::default(), HashMap::new(), HashMap::new(), Vec::new());
         let (policies, widens, widened) = (Policies::none(), false, 0);

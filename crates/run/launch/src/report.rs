@@ -42,8 +42,8 @@ pub struct Report {
     pub empty_tasks: Vec<usize>,
     /// Whether the list of seats started again at its end.
     pub cyclic: bool,
-    /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::roll::MOST_RECORDS) of them.
-    pub threads: Vec<Thread>,
+    /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::threads::MOST_RECORDS) of them.
+    pub threads: Vec<SeatedThread>,
     /// Programs that tracing kept from something.
     pub hampered: Hampered,
     /// The processes and threads that outlived the program's first process; null where there were none.
@@ -67,7 +67,7 @@ pub struct Behind {
 
 /// One thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Thread {
+pub struct SeatedThread {
     /// The thread's place in the order of seating over all processes, counted from 0.
     pub order: usize,
     /// The thread's process; null where it ended too soon.
@@ -98,7 +98,7 @@ impl Report {
     pub(crate) fn of(pinner: &Pinner, pid: Option<Tid>, hampered: Hampered) -> Self {
         let seats = pinner.seating.seats();
         let named = |record| thread(record, &seats.names);
-        let threads: Vec<Thread> = pinner.threads.records().iter().map(named).collect();
+        let threads: Vec<SeatedThread> = pinner.threads.records().iter().map(named).collect();
         let taken: std::collections::HashSet<usize> = threads.iter().filter_map(|thread| thread.task).collect();
         Report {
             format: FORMAT,
@@ -122,12 +122,12 @@ impl Report {
     }
 
     /// The threads that do not sit where they should.
-    pub fn troubled(&self) -> impl Iterator<Item = &Thread> {
+    pub fn troubled(&self) -> impl Iterator<Item = &SeatedThread> {
         self.threads.iter().filter(|thread| thread.is_troubled())
     }
 }
 
-impl Thread {
+impl SeatedThread {
     /// Whether the thread has a seat: a task's, or one that it shares.
     #[must_use]
     pub fn has_seat(&self) -> bool {
@@ -141,9 +141,9 @@ impl Thread {
     }
 }
 
-fn thread(record: &Record, names: &[String]) -> Thread {
+fn thread(record: &Record, names: &[String]) -> SeatedThread {
     let task = record.seat.as_ref().and_then(|seat| seat.task);
-    Thread {
+    SeatedThread {
         order: record.order,
         pid: record.pid,
         tid: record.tid,

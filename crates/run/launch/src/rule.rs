@@ -1,6 +1,6 @@
 //! Rules that seat threads by their name, process or number: `NAME=TASKS`, `NAME=CPUS`.
 
-use crate::seats::{Seat, Seats};
+use crate::seats::{Seat, SeatList};
 use crate::sets::{self, SetError};
 use seatmap_machine::Topology;
 use seatmap_os::CpuList;
@@ -22,7 +22,7 @@ pub enum Who {
 
 /// A rule: these threads take these seats, in the order in which they appear.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct SeatRule {
     /// Which threads.
     pub who: Who,
     /// The seats that they take. A task's seat is given to one thread at a time, a shared one to any number.
@@ -56,7 +56,7 @@ pub enum RuleError {
     },
 }
 
-impl Rule {
+impl SeatRule {
     /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind it tasks of `seats`
     /// by name, number or range, and sets of CPUs as [`sets`] reads them.
     ///
@@ -64,7 +64,7 @@ impl Rule {
     /// [`RuleError`], with the rule.
     pub fn parse(
         text: &str,
-        seats: &Seats,
+        seats: &SeatList,
         topology: &dyn Fn() -> Result<Topology, String>,
     ) -> Result<Self, RuleError> {
         let shape = || RuleError::Shape(text.to_owned());
@@ -76,12 +76,12 @@ impl Rule {
                 .ok_or_else(|| RuleError::NoSuchTask { rule: text.to_owned(), seats: described(seats) }),
         };
         let seats = places.split(',').map(|text| member(text.trim())).collect::<Result<Vec<_>, _>>()?.concat();
-        Ok(Rule { who, seats })
+        Ok(SeatRule { who, seats })
     }
 }
 
 /// The seats of tasks: a name, a number or a range.
-fn tasks(member: &str, seats: &Seats) -> Option<Vec<Seat>> {
+fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
     if let Some(task) = seats.task(member) {
         return Some(vec![seats.of(task)?]);
     }
@@ -141,7 +141,7 @@ pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
-fn described(seats: &Seats) -> String {
+fn described(seats: &SeatList) -> String {
     let named = seats.names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
     match (seats.cpus.len(), named.as_str()) {
         (0, _) => "there are no tasks".to_owned(),
@@ -158,16 +158,16 @@ mod tests {
     use crate::seats::Beyond;
     use proptest::prelude::*;
 
-    fn seats() -> Seats {
+    fn seats() -> SeatList {
         let names = ["a", "b", "c"].map(str::to_owned).to_vec();
-        Seats { names, ..Seats::of_cpus(&CpuList(vec![5, 6, 7]), Beyond::Leave) }
+        SeatList { names, ..SeatList::of_cpus(&CpuList(vec![5, 6, 7]), Beyond::Leave) }
     }
 
-    fn read(text: &str) -> Result<Rule, RuleError> {
-        Rule::parse(text, &seats(), &|| Err("not to be read here".to_owned()))
+    fn read(text: &str) -> Result<SeatRule, RuleError> {
+        SeatRule::parse(text, &seats(), &|| Err("not to be read here".to_owned()))
     }
 
-    fn taken(rule: &Rule) -> Vec<(Option<usize>, Vec<u32>)> {
+    fn taken(rule: &SeatRule) -> Vec<(Option<usize>, Vec<u32>)> {
         rule.seats.iter().map(|seat| (seat.task, seat.cpus.list().0)).collect()
     }
 

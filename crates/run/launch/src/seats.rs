@@ -33,7 +33,7 @@ pub enum Beyond {
 
 /// The seats of a plan, or of a list of CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seats {
+pub struct SeatList {
     /// The CPUs of each task.
     pub cpus: Vec<CpuSet>,
     /// The names of the tasks; empty where they have none.
@@ -45,24 +45,24 @@ pub struct Seats {
     pub beyond: Beyond,
 }
 
-impl Seats {
+impl SeatList {
     /// The seats of a plan, one a task.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         let cpus = (0..plan.placement.len()).map(|task| plan.seat(task).iter().copied().collect()).collect();
-        Seats { cpus, names: plan.names.clone(), paths: plan.paths.clone(), beyond: Beyond::Leave }
+        SeatList { cpus, names: plan.names.clone(), paths: plan.paths.clone(), beyond: Beyond::Leave }
     }
 
     /// A list of single CPUs in the order of seating; entry k is task k.
     #[must_use]
     pub fn of_cpus(list: &CpuList, beyond: Beyond) -> Self {
-        Seats::of_sets(list.0.iter().copied().map(CpuSet::single).collect(), beyond)
+        SeatList::of_sets(list.0.iter().copied().map(CpuSet::single).collect(), beyond)
     }
 
     /// A list of sets of CPUs in the order of seating; entry k is task k.
     #[must_use]
     pub fn of_sets(cpus: Vec<CpuSet>, beyond: Beyond) -> Self {
-        Seats { cpus, names: Vec::new(), paths: Vec::new(), beyond }
+        SeatList { cpus, names: Vec::new(), paths: Vec::new(), beyond }
     }
 
     /// The seat of a task, if there is such a task.
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn tasks_go_by_name_and_number() {
         let names = ["left", "right", "7", "d"].map(str::to_owned).to_vec();
-        let seats = Seats { names, ..Seats::of_cpus(&CpuList(vec![3, 2, 1, 0]), Beyond::Leave) };
+        let seats = SeatList { names, ..SeatList::of_cpus(&CpuList(vec![3, 2, 1, 0]), Beyond::Leave) };
         assert_eq!(["right", "left", "3"].map(|text| seats.task(text)), [1, 0, 3].map(Some));
         assert_eq!(seats.task("7"), Some(2), "a name goes before a number");
         assert_eq!(["4", "up", "", "2-3"].map(|text| seats.task(text)), [None; 4]);

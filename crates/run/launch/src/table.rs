@@ -1,6 +1,6 @@
 //! The report of a seating, as a table for people.
 
-use crate::report::{Behind, Report, Thread};
+use crate::report::{Behind, Report, SeatedThread};
 use crate::verifier::ProcessMemory;
 use seatmap_document::visible;
 use seatmap_os::CpuList;
@@ -153,7 +153,7 @@ impl Report {
     }
 }
 
-impl Thread {
+impl SeatedThread {
     /// Its task by number, and by name where it has one.
     #[must_use]
     pub fn task_label(&self) -> Option<String> {
@@ -164,7 +164,7 @@ impl Thread {
     }
 }
 
-fn row(thread: &Thread) -> [String; 7] {
+fn row(thread: &SeatedThread) -> [String; 7] {
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let task = thread.task_label();
     let seen = CpuList(thread.seen_on.clone()).to_string();
@@ -179,7 +179,7 @@ fn row(thread: &Thread) -> [String; 7] {
     ]
 }
 
-fn verdict(thread: &Thread) -> &'static str {
+fn verdict(thread: &SeatedThread) -> &'static str {
     match (thread.has_seat(), thread.verified, thread.late) {
         (false, ..) => "no seat",
         (_, true, false) => "yes",
@@ -194,7 +194,7 @@ fn line(row: &[String; 7], widths: &[usize; 7]) -> String {
     format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
 }
 
-fn trouble(thread: &Thread) -> String {
+fn trouble(thread: &SeatedThread) -> String {
     let why = match &thread.trouble {
         Some(trouble) => trouble.clone(),
         None => format!("seen on CPU {}", CpuList(thread.seen_on.clone())),
@@ -203,7 +203,7 @@ fn trouble(thread: &Thread) -> String {
 }
 
 /// A thread that has not the memory policy that its task has in the plan.
-fn policy_trouble(thread: &Thread) -> Option<String> {
+fn policy_trouble(thread: &SeatedThread) -> Option<String> {
     let memory = thread.memory.as_ref().filter(|memory| !memory.is_set)?;
     let why = memory.trouble.as_deref().unwrap_or("it ended, or was not stopped, before that could be set");
     let (order, name, tid) = (thread.order, visible(&thread.name), thread.tid);
@@ -217,8 +217,8 @@ mod tests {
     use crate::policies::ThreadMemory;
     use crate::verifier::{MemoryReport, PagesOnNode};
 
-    fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> Thread {
-        Thread {
+    fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> SeatedThread {
+        SeatedThread {
             order,
             pid: Some(70),
             tid: 70 + order as i32,
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    fn report(threads: Vec<Thread>) -> Report {
+    fn report(threads: Vec<SeatedThread>) -> Report {
         let created = threads.len();
         Report {
             format: crate::report::FORMAT,

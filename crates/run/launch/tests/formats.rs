@@ -5,7 +5,7 @@ use seatmap_launch::policies::ThreadMemory;
 use seatmap_launch::report::FORMAT;
 use seatmap_launch::threads::MOST_RECORDS;
 use seatmap_launch::verifier::{MOST_PROCESSES, MemoryReport, PagesOnNode, PagesUnderPolicy, ProcessMemory};
-use seatmap_launch::{Behind, Beyond, Hampered, Report, Seating, Seats, Thread};
+use seatmap_launch::{Behind, Beyond, Hampered, Report, SeatAllocator, SeatList, SeatedThread};
 use seatmap_os::CpuList;
 use seatmap_schema::{refused, undescribed};
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn assert_valid(instance: &Value) {
 
 /// A report with every field filled. No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Report {
-    let thread = Thread {
+    let thread = SeatedThread {
         order: 0,
         pid: Some(70),
         tid: 71,
@@ -39,7 +39,7 @@ fn full() -> Report {
         }),
     };
     let (task, trouble, memory) = (None, None, None);
-    let nobody = Thread { pid: None, task, task_name: None, cpus: Vec::new(), trouble, memory, ..thread.clone() };
+    let nobody = SeatedThread { pid: None, task, task_name: None, cpus: Vec::new(), trouble, memory, ..thread.clone() };
     Report {
         format: FORMAT,
         pid: Some(70),
@@ -91,8 +91,8 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
         ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind", "/$defs/memory_of_run", "/$defs/pages_of_process"];
     for object in objects.into_iter().chain(["/$defs/pages_on_node", "/$defs/pages_under_policy", "/$defs/policy"]) {
         let part = schema().pointer(object).unwrap().clone();
-        // The computer's name, the fields that a cell's run adds, and those of living programs, which need not be there,
-        // come from other crates.
+        // The computer's name, the fields that a cell's run adds, and those of living programs, which need not be
+        // there, come from other crates.
         let names =
             |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
         let of_run = ["created", "order"].into_iter().find_map(|key| part["dependentRequired"].get(key));
@@ -115,10 +115,10 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
 /// This process: none of its threads fits the rule.
 #[test]
 fn a_report_of_a_real_process_is_valid() {
-    let seats = Seats::of_cpus(&CpuList(vec![0]), Beyond::Leave);
-    let rules = vec![seatmap_launch::Rule::parse("no thread's name=0", &seats, &|| Err(String::new())).unwrap()];
+    let seats = SeatList::of_cpus(&CpuList(vec![0]), Beyond::Leave);
+    let rules = vec![seatmap_launch::SeatRule::parse("no thread's name=0", &seats, &|| Err(String::new())).unwrap()];
     let pid = i32::try_from(std::process::id()).unwrap();
-    let report = seatmap_launch::seat_running(&[pid], Seating::new(seats, rules, 0)).unwrap();
+    let report = seatmap_launch::seat_running(&[pid], SeatAllocator::new(seats, rules, 0)).unwrap();
     assert!(report.created > 0 && report.created == report.unseated);
     assert_valid(&serde_json::to_value(report).unwrap());
 }

@@ -1,4 +1,4 @@
-//! What was seen, as a pattern with a note on how it was seen.
+//! The observation as a pattern, with a note on how it was made.
 
 use crate::{Method, Observation};
 use seatmap_pattern::Pattern;

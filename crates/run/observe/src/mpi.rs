@@ -85,7 +85,7 @@ pub fn read(folder: &Path) -> Result<Messages, TraceError> {
     messages(&traces(folder, "rank")?)
 }
 
-/// What the traces of one job say together.
+/// The traces of one job, put together.
 ///
 /// # Errors
 /// [`TraceError`] for a file that is not a trace of a rank.

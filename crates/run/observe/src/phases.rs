@@ -1,7 +1,7 @@
 //! The phases of a program: stretches of time in which its threads talk in one pattern.
 //!
 //! Neighbouring windows are merged, the most alike first, as long as their patterns are more alike than
-//! [`MOST_APART`]; then those that are shorter than [`SHORTEST`]. Patterns are compared by the angle between their
+//! `MOST_APART`; then those that are shorter than `SHORTEST`. Patterns are compared by the angle between their
 //! vectors of messages by pair: it does not depend on how long or how busy a window is.
 
 use crate::Window;

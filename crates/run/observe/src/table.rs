@@ -1,4 +1,4 @@
-//! What was seen, as a table for people.
+//! The observation as a table for people.
 
 use crate::{Observation, Phase, Share, Task};
 use seatmap_document::visible;

@@ -117,7 +117,7 @@ pub fn read(folder: &Path) -> Result<Sharing, TraceError> {
     sharing(&traces(folder, "threads")?)
 }
 
-/// What the traces of one program say together.
+/// The traces of one program, put together.
 ///
 /// # Errors
 /// [`TraceError`] for a file that is not a trace of threads.

@@ -3,7 +3,7 @@
 use crate::seating::Unseen;
 use seatmap_os::proc_folder::{ProcFolder, is_refused};
 use seatmap_os::sched::{Stat, Times};
-use seatmap_os::{CpuSet, Root, Tid, boot};
+use seatmap_os::{CpuSet, Root, Tid, boot, visibility};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -79,7 +79,11 @@ impl Files {
     /// Notes that this user may not see a thing of a process, if the error says so.
     pub fn note_refusal(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_refused(error) {
-            self.note(what, Some(pid), "the process belongs to another user; root may look");
+            let why = match visibility::may_trace(&self.root) {
+                true => "the kernel refuses, although this user may look into the processes of others",
+                false => "the process belongs to another user; root may look",
+            };
+            self.note(what, Some(pid), why);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Holds a seating against a plan and against rules.
 //!
-//! Each rule is a function from [`Facts`] to findings, in a file of its own. A rule without a measured harm gives a
+//! Each rule is a function from `Facts` to findings, in a file of its own. A rule without a measured harm gives a
 //! remark: programs that nobody bound are healthy unless something is measurably wrong, and threads that sleep harm
 //! nobody.
 

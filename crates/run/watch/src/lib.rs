@@ -45,7 +45,7 @@ pub use expected::Expected;
 pub use finding::{Finding, Gravity};
 pub use judge::{Asked, Verdict, judge};
 pub use live::Live;
-pub use options::Options;
+pub use options::WatchOptions;
 pub use rule::{Rule, UnknownRule};
 pub use seating::{Cpu, Kernel, Process, Seating, Thread, Unseen};
 pub use snapshot::Watcher;

@@ -1,6 +1,6 @@
 //! A made computer for tests: files like those of `/proc` and `/sys` below a folder.
 
-use crate::{Options, Watcher};
+use crate::{WatchOptions, Watcher};
 use seatmap_os::{Root, Tid};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -101,8 +101,8 @@ impl Made {
         self.now_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap(), Ordering::Relaxed);
     }
 
-    pub fn options(&self) -> Options {
-        Options { root: Root::new(self.folder.path()), ..Options::default() }
+    pub fn options(&self) -> WatchOptions {
+        WatchOptions { root: Root::new(self.folder.path()), ..WatchOptions::default() }
     }
 
     /// The first look at a choice.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// How long and how closely a seating is watched, and the most that is read for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct WatchOptions {
     /// The computer; tests set another root than `/`.
     pub root: Root,
     /// The time between the first look at all threads and the last.
@@ -27,9 +27,9 @@ pub struct Options {
     pub migration_threads: usize,
 }
 
-impl Default for Options {
+impl Default for WatchOptions {
     fn default() -> Self {
-        Options {
+        WatchOptions {
             root: Root::new("/"),
             window: Duration::from_millis(500),
             glance_every: Duration::from_millis(25),

@@ -3,7 +3,7 @@
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
 use crate::looks::{Found, Looks, seconds};
-use crate::options::Options;
+use crate::options::WatchOptions;
 use crate::others::Others;
 use crate::process::{self, Limiting};
 use crate::seating::{Cpu, FORMAT, Interrupt, Kernel, Process, Seating, Thread};
@@ -22,14 +22,14 @@ impl Seating {
     /// [`ChoiceError`]: there is nothing to look at. Processes that end meanwhile are left out.
     ///
     /// ```
-    /// use seatmap_watch::{Choice, Options, Seating};
+    /// use seatmap_watch::{Choice, WatchOptions, Seating};
     /// let own = Choice::Processes { pids: vec![std::process::id() as i32], with_children: false };
-    /// let options = Options { window: std::time::Duration::ZERO, ..Options::default() };
+    /// let options = WatchOptions { window: std::time::Duration::ZERO, ..WatchOptions::default() };
     /// let seating = Seating::take(&own, &options)?;
     /// assert!(!seating.threads[0].mask.is_empty());
     /// # Ok::<(), seatmap_watch::ChoiceError>(())
     /// ```
-    pub fn take(choice: &Choice, options: &Options) -> Result<Self, ChoiceError> {
+    pub fn take(choice: &Choice, options: &WatchOptions) -> Result<Self, ChoiceError> {
         let mut watcher = Watcher::begin(choice, options)?;
         watcher.watch(options.window);
         Ok(watcher.seating())
@@ -40,7 +40,7 @@ impl Seating {
 pub struct Watcher {
     files: Files,
     choice: Choice,
-    options: Options,
+    options: WatchOptions,
     pids: BTreeSet<Tid>,
     looks: Looks,
     glances: u32,
@@ -64,13 +64,13 @@ impl Watcher {
     ///
     /// # Errors
     /// [`ChoiceError`]: there is nothing to look at.
-    pub fn begin(choice: &Choice, options: &Options) -> Result<Self, ChoiceError> {
+    pub fn begin(choice: &Choice, options: &WatchOptions) -> Result<Self, ChoiceError> {
         Watcher::begin_at(choice, options, Box::new(boot::nanoseconds))
     }
 
     pub(crate) fn begin_at(
         choice: &Choice,
-        options: &Options,
+        options: &WatchOptions,
         clock: Box<dyn Fn() -> u64 + Send>,
     ) -> Result<Self, ChoiceError> {
         let mut files = Files::open(&options.root)?;

@@ -157,8 +157,8 @@ impl Counting {
         }
     }
 
-    /// Keeps a count for the next one, and makes room in the table: without threads that had run by the count before and
-    /// are no more. One that is new may only have come after the list of the living was made.
+    /// Keeps a count for the next one, and makes room in the table: without threads that had run by the count before
+    /// and are no more. One that is new may only have come after the list of the living was made.
     fn keep(&mut self, now: HashMap<Tid, Times>, now_ns: u64, alive: &HashSet<Tid>) {
         let earlier = std::mem::replace(&mut self.before, now);
         let has_ended = |tid: &Tid| earlier.contains_key(tid) && !alive.contains(tid);

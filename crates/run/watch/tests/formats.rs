@@ -7,7 +7,7 @@ use seatmap_watch::seating::{
     Cpu, Device, FORMAT, Group, Interrupt, Kernel, Mapping, Memory, OnNode, Process, RanOn, Stranger, Thread, Unseen,
     Variable,
 };
-use seatmap_watch::{Choice, Options, Seating};
+use seatmap_watch::{Choice, Seating, WatchOptions};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -162,7 +162,7 @@ fn unknown_things_are_null() {
 fn a_real_seating_is_valid_and_is_read_back() {
     let own = Tid::try_from(std::process::id()).unwrap();
     let choice = Choice::Processes { pids: vec![own], with_children: true };
-    let options = Options { window: Duration::from_millis(40), ..Options::default() };
+    let options = WatchOptions { window: Duration::from_millis(40), ..WatchOptions::default() };
     for choice in [choice, Choice::All] {
         let seating = Seating::take(&choice, &options).unwrap();
         let written = serde_json::to_value(&seating).unwrap();

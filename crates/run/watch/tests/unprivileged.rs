@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_os::{Root, Tid};
-use seatmap_watch::{Choice, ChoiceError, Options, Seating};
+use seatmap_watch::{Choice, ChoiceError, Seating, WatchOptions};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output};
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn failure(output: std::io::Result<Output>) -> Option<String> {
 }
 
 fn take(pid: Tid) -> Result<Seating, ChoiceError> {
-    let options = Options { window: Duration::ZERO, ..Options::default() };
+    let options = WatchOptions { window: Duration::ZERO, ..WatchOptions::default() };
     Seating::take(&Choice::Processes { pids: vec![pid], with_children: false }, &options)
 }
 

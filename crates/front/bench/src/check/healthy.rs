@@ -12,7 +12,7 @@ use std::time::Duration;
 const STARTED: Duration = Duration::from_millis(1500);
 
 /// Programs that sleep, that work on one CPU or on all, and that are bound on purpose.
-const PROGRAMS: [(&str, &[&str]); 29] = [
+const PROGRAMS: [(&str, &[&str]); 40] = [
     ("sleep", &["1000"]),
     ("bash", &["-c", "while :; do :; done"]),
     ("sh", &["-c", "while sleep 0.01; do :; done"]),
@@ -39,8 +39,8 @@ const PROGRAMS: [(&str, &[&str]); 29] = [
     ("sha256sum", &["/dev/zero"]),
     ("xz", &["-T0", "-c", "/dev/zero"]),
     ("gzip", &["-c", "/dev/zero"]),
-    ("zstd", &["-T0", "-f", "-c", "/dev/zero"]),
-    ("pigz", &["-c", "/dev/zero"]),
+    ("sh", &["-c", "exec zstd -T0 -c < /dev/zero"]),
+    ("sh", &["-c", "exec pigz -c < /dev/zero"]),
     ("tail", &["-f", "/dev/null"]),
     ("dd", &["if=/dev/zero", "of=/dev/null"]),
     ("redis-server", &["--port", "0", "--unixsocket", "redis.sock", "--save", ""]),
@@ -51,17 +51,108 @@ const PROGRAMS: [(&str, &[&str]); 29] = [
     ("taskset", &["-c", "0", "perl", "-e", "select undef, undef, undef, 0.001 while 1"]),
     ("nice", &["-n", "19", "perl", "-e", "while (1) {}"]),
     ("chrt", &["--idle", "0", "perl", "-e", "while (1) {}"]),
+    ("nginx", &["-p", ".", "-c", "nginx.conf"]),
+    ("sh", &["postgres.sh"]),
+    ("ffmpeg", &["-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30", "-c:v", "libx264", "-f", "null", "-"]),
+    ("7z", &["b", "999"]),
+    ("python3", &["processes.py"]),
+    ("./openmp", &[]),
+    ("./goroutines", &[]),
+    ("mpirun", &["--allow-run-as-root", "-n", "2", "./ranks"]),
+    ("mpirun", &["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "4", "./ranks"]),
+    ("hackbench", &["-l", "100000000"]),
+    ("cyclictest", &["-q", "-t", "2"]),
+];
+
+/// Files that programs need, by name.
+const FILES: [(&str, &str); 7] = [
+    ("Sleeper.java", SLEEPER),
+    ("nginx.conf", NGINX),
+    ("postgres.sh", POSTGRES),
+    ("processes.py", PROCESSES),
+    ("openmp.c", OPENMP),
+    ("goroutines.go", GOROUTINES),
+    ("ranks.c", RANKS),
+];
+
+/// Commands that build programs; one that is refused leaves its program out.
+const BUILDS: [&[&str]; 4] = [
+    &["gcc", "-O1", "-fopenmp", "-o", "openmp", "openmp.c"],
+    &["go", "build", "-o", "goroutines", "goroutines.go"],
+    &["mpicc", "-O1", "-o", "ranks", "ranks.c"],
+    &["sh", "postgres.sh", "init"],
 ];
 
 /// Java with its service threads.
 const SLEEPER: &str =
     "class Sleeper { public static void main(String[] a) throws Exception { Thread.sleep(100000); } }";
 
+const NGINX: &str = "daemon off; pid nginx.pid; error_log stderr; worker_processes 2; events {}
+http { access_log off; server { listen unix:nginx.sock; } }
+";
+
+/// PostgreSQL refuses to run as root.
+const POSTGRES: &str = r#"set -e
+bin=$(echo /usr/lib/postgresql/*/bin)
+if [ "$1" = init ]; then
+    chmod 755 . && install -d -o postgres data && exec setpriv --reuid postgres --clear-groups "$bin/initdb" -D data
+fi
+exec setpriv --reuid postgres --clear-groups "$bin/postgres" -D data -k "$PWD/data" -c listen_addresses=
+"#;
+
+const PROCESSES: &str = "import multiprocessing
+def work(n):
+    while True: n += 1
+if __name__ == '__main__':
+    multiprocessing.Pool(3).map(work, range(3))
+";
+
+const OPENMP: &str = "int main(void) {
+    static volatile double sums[64];
+    for (;;)
+        #pragma omp parallel for
+        for (int at = 0; at < 64; at++)
+            for (int again = 0; again < 100000; again++) sums[at] += again;
+}
+";
+
+const GOROUTINES: &str = "package main
+func main() {
+	work, done := make(chan int), make(chan int)
+	for at := 0; at < 4; at++ {
+		go func() { for n := range work { for i := 0; i < 10000; i++ { n += i }; done <- n } }()
+	}
+	go func() { for n := 0; ; n++ { work <- n } }()
+	for { <-done }
+}
+";
+
+const RANKS: &str = "#include <mpi.h>
+int main(int count, char **words) {
+    MPI_Init(&count, &words);
+    for (double own = 1, sum;;) MPI_Allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+";
+
+/// A folder with the files, in which those programs are built that can be.
+fn workshop() -> Result<tempfile::TempDir, Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    for (name, text) in FILES {
+        std::fs::write(folder.path().join(name), text)?;
+    }
+    for words in BUILDS {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).current_dir(folder.path()).env("GOCACHE", folder.path().join("cache"));
+        // A program that is not built cannot be started, and is told as absent then.
+        let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    }
+    Ok(folder)
+}
+
 /// The number of programs, the false alarms, and the programs that are absent.
 pub fn alarms() -> Result<Part, Box<dyn Error>> {
     let topology = seatmap_host::topology::of_host()?;
-    let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join("Sleeper.java"), SLEEPER)?;
+    let folder = workshop()?;
     let (mut count, mut alarms, mut absent) = (0, Vec::new(), Vec::new());
     for (program, arguments) in PROGRAMS {
         let mut command = Command::new(program);

@@ -56,17 +56,17 @@ pub enum CellVerb {
         #[arg(value_parser = name)]
         name: Name,
     },
-    /// What winds up a controller's affairs when it dies.
+    /// The process that winds up a controller's affairs when it dies.
     #[command(hide = true)]
     Warden,
-    /// What reads and writes files for a program without I/O rights.
+    /// The process that reads and writes files for a program without I/O rights.
     #[command(hide = true)]
     FileProxy(CellFileProxy),
 }
 
 #[derive(Debug, Args)]
 pub struct CellCreate {
-    /// What to call it.
+    /// Its name.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
     /// Its CPUs, such as 2-5,8. Without this and --count, Seatmap chooses as many as the best core has.
@@ -148,7 +148,8 @@ pub struct CellRun {
     /// Say nothing, unless a thread does not sit where it should.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Connect it to files and a console by a controller's 9P socket (default: controller.sock.9p where cells are remembered).
+    /// Connect it to files and a console by a controller's 9P socket (default: controller.sock.9p where cells are
+    /// remembered).
     #[arg(long, value_name = "SOCKET", num_args = 0..=1, require_equals = true)]
     pub channel: Option<Option<PathBuf>>,
     /// Take it all I/O rights but reading and writing what is open; it must be linked statically.

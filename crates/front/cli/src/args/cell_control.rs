@@ -15,7 +15,7 @@ pub struct CellServe {
     /// reach it.
     #[arg(long, value_name = "GROUP", requires = "socket")]
     pub group: Option<String>,
-    /// Who goes first: fifo, priority, or fair (whose user has had least of late).
+    /// The order of jobs: fifo, priority, or fair (whose user has had least of late).
     #[arg(long, value_name = "POLICY", default_value = "fifo")]
     pub policy: Policy,
     /// How long a turn lasts, for cells that take turns: 10s, 1m.

@@ -8,7 +8,7 @@ use seatmap_place::{Level, Weight};
 use seatmap_plan::Objective;
 use std::path::PathBuf;
 
-/// What makes no sense for a QAPLIB instance, which has neither machine nor pattern.
+/// Options that make no sense for a QAPLIB instance, which has neither machine nor pattern.
 const OF_PATTERNS: [&str; 24] = [
     "on",
     "packet",
@@ -36,7 +36,7 @@ const OF_PATTERNS: [&str; 24] = [
     "prefer",
 ];
 
-/// What the heaviest edge sends in the simulator where nobody says: four of the Cell's largest transfers.
+/// The bytes that the heaviest edge sends in the simulator where nobody says: four of the Cell's largest transfers.
 const PACKET_BYTES: u32 = 64 << 10;
 /// How often, where nobody says.
 const ROUNDS: u32 = 4;
@@ -50,13 +50,14 @@ pub struct Place {
     /// The machine: host, the name of a bundled one, or a file, with core distances; or the file of a cluster.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
-    /// Who talks to whom: a generator such as stencil2d:8x8 ('seatmap pattern list'), or a file; - is stdin.
+    /// The pattern, that is, who talks to whom: a generator such as stencil2d:8x8 ('seatmap pattern list'), or a file;
+    /// '-' is stdin.
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
     /// Solve a QAPLIB instance instead.
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_PATTERNS)]
     pub qaplib: Option<PathBuf>,
-    /// What a placement is judged by.
+    /// The objective that placements are judged by.
     #[arg(long, default_value = "distance")]
     pub objective: ObjectiveChoice,
     /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024 [default: 64k].
@@ -142,7 +143,7 @@ pub struct Place {
     /// Draw the machine with threads, lines and traffic on it, before and after, into a file; - is stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// What is drawn before the plan.
+    /// The placement that is drawn before the plan.
     #[arg(long, value_name = "WHAT", default_value = "os", requires = "picture")]
     pub before: BeforeChoice,
     /// Print the plan as JSON on stdout, and nothing else.
@@ -168,8 +169,8 @@ impl Place {
         self.sections.unwrap_or(SECTIONS)
     }
 
-    /// How many searches run side by side. More would find other answers, so that their number must not be the machine's
-    /// where the answer is to be the same everywhere.
+    /// How many searches run side by side. More would find other answers, so that their number must not be the
+    /// machine's where the answer is to be the same everywhere.
     pub fn threads(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let is_alone = self.kicks.is_some() || self.qaplib.is_some();
@@ -233,7 +234,7 @@ impl Place {
     }
 }
 
-/// What a placement is judged by.
+/// The objective that placements are judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ObjectiveChoice {
     /// The sum of weight x core distance.
@@ -271,7 +272,7 @@ pub enum PreferChoice {
     BigCache,
 }
 
-/// What is drawn before a plan.
+/// The placement that is drawn before a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BeforeChoice {
     /// Tasks on CPUs in the order of their numbers.
@@ -280,7 +281,7 @@ pub enum BeforeChoice {
     Random,
 }
 
-/// What an edge weighs.
+/// The weight of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WeightChoice {
     /// Its bytes.
@@ -289,7 +290,7 @@ pub enum WeightChoice {
     Messages,
 }
 
-/// What PUs can share.
+/// Parts of the machine that PUs can share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LevelChoice {
     /// A core.

@@ -27,13 +27,13 @@ pub enum RankCommand {
     },
 }
 
-/// What is run.
+/// The workload.
 #[derive(Debug, Args)]
 pub struct RankStudy {
     /// The machine: host, a model such as cell-ps3, or a file of one.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
-    /// Who talks to whom: ring:N or ring:N:bidirectional.
+    /// The pattern, that is, who talks to whom: ring:N or ring:N:bidirectional.
     #[arg(long, value_name = "PATTERN", required = true)]
     pub pattern: Option<String>,
     /// Send long messages along any pattern instead, as Sudheer et al. did: into partners' local stores, step by step.

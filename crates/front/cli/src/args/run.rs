@@ -16,8 +16,8 @@ pub struct Run {
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     pub plan: Option<PathBuf>,
     /// Seats in order: the first for the main thread, the next for the threads in order of creation, over and over. A
-    /// seat is a CPU (0-3,8 are five) or a set of CPUs: cpus:14-15, core:3, l3:0, numa:1, package:0; l3:* is one seat for
-    /// each L3 cache.
+    /// seat is a CPU (0-3,8 are five) or a set of CPUs: cpus:14-15, core:3, l3:0, numa:1, package:0; l3:* is one seat
+    /// for each L3 cache.
     #[arg(short = 'c', long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// Find seats while the program runs: observe it, try seats in alternating periods, and keep them only if the
@@ -40,8 +40,8 @@ pub struct Run {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub skip: usize,
     /// Seat each thread and process when it is created. Without this a process keeps the whole set until it creates a
-    /// thread or has lived for a moment, so that it starts as many threads as it has CPUs, and short-lived helpers take no
-    /// seats.
+    /// thread or has lived for a moment, so that it starts as many threads as it has CPUs, and short-lived helpers take
+    /// no seats.
     #[arg(long)]
     pub strict: bool,
     /// Begin to seat when a program of this name is executed (* stands for any text), behind wrappers and shims.
@@ -52,8 +52,9 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1, default_value_t = Detach::Exit,
           default_missing_value = "start", conflicts_with = "pid")]
     pub detach: Detach,
-    /// Where memory comes from, set before the program's first instruction: local, node:LIST, interleave[:LIST],
-    /// weighted[:LIST] (Linux 6.9), or plan: for each thread the nodes that the plan gives to its task.
+    /// Where memory comes from, set before the program's first instruction: local, node:LIST, interleave or
+    /// interleave:LIST, weighted or weighted:LIST (Linux 6.9), or plan: for each thread the nodes that the plan gives
+    /// to its task.
     #[arg(long, value_name = "WHERE")]
     pub memory: Option<MemoryWish>,
     /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each SECONDS while it runs (1 if left

@@ -23,7 +23,7 @@ pub struct Stats {
     /// The chip that the workers belong to, 0 by default; those that find no room there are on the other.
     #[arg(short = 'c', value_name = "CELL")]
     pub chip: Option<usize>,
-    /// What counts as a chip, where CPUs share caches.
+    /// The part that counts as a chip, where CPUs share caches.
     #[arg(long, value_name = "GROUP", default_value = "package")]
     pub class: LevelChoice,
     /// The memory that buffers lie in, 0 by default.
@@ -38,7 +38,8 @@ pub struct Stats {
     /// Bytes of a buffer, or of a list's element; k and m stand for 1024 and its square.
     #[arg(short = 'b', value_name = "SIZE", value_parser = size)]
     pub size: Option<u32>,
-    /// Between workers: messages without the controller, transfers with the first worker's local store, atomics by it too.
+    /// Between workers: messages without the controller, transfers with the first worker's local store, atomics by it
+    /// too.
     #[arg(short = 's')]
     pub between: bool,
     /// Bytes from one private buffer to the next.
@@ -91,13 +92,13 @@ const fn all() -> [FunctionChoice; Function::ALL.len()] {
 fn count(text: &str) -> Result<u64, String> {
     multiplied(text, 1000)
         .filter(|count| *count <= 1_000_000_000_000)
-        .ok_or_else(|| format!("'{text}' is no count; write 5000, 5k or 5m"))
+        .ok_or_else(|| format!("'{text}' is not a count; write 5000, 5k or 5m"))
 }
 
 /// A size with a multiplier of 1024 or its square.
 pub fn size(text: &str) -> Result<u32, String> {
     let bytes = multiplied(text, 1024).and_then(|bytes| u32::try_from(bytes).ok()).filter(|bytes| *bytes <= 1 << 28);
-    bytes.ok_or_else(|| format!("'{text}' is no size; write 2048, 2k or 1m"))
+    bytes.ok_or_else(|| format!("'{text}' is not a size; write 2048, 2k or 1m"))
 }
 
 fn multiplied(text: &str, thousand: u64) -> Option<u64> {

@@ -58,7 +58,7 @@ pub struct Tune {
     /// The start of the random orders.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write the winner as a plan, if it is no dearer than the default, and shown to be dearer by 2 % at most.
+    /// Write the winner as a plan, if it is not dearer than the default, and shown to be dearer by 2 % at most.
     #[arg(short, long, value_name = "PLAN")]
     pub output: Option<PathBuf>,
     /// Keep every run in this file, as it is made; seatmap-tune.json by default.

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Workers {
-    /// calls, gains, streams, or a program: matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is repeated may be left out.
+    /// calls, gains, streams, or a program: matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is repeated may
+    /// be left out.
     #[arg(value_name = "WHAT", default_value = "calls")]
     pub what: What,
     /// The controller's CPU, then those of the workers; all that this process may use by default.
@@ -37,12 +38,12 @@ pub struct Workers {
     pub json: bool,
 }
 
-/// What is measured.
+/// The measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The cost of each call.
     Calls,
-    /// What is gained by size.
+    /// The program whose gain by size is measured.
     Gains,
     /// TCP streams through pollers.
     Streams,

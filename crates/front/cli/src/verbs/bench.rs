@@ -10,7 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
 use crate::place::host_name;
 use room::Room;
-use seatmap_launch::Program;
+use seatmap_launch::Executable;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_report::{bench, html};
 use seatmap_statistics::signed_rank;
@@ -61,7 +61,7 @@ struct Named {
 fn commands(typed: &Bench) -> Result<Vec<Named>, CliError> {
     let line = |words: &[OsString]| Contestant { command: words.to_vec(), ..Contestant::default() }.line();
     let named = |name: &Option<String>, words: &Vec<OsString>| -> Result<Named, CliError> {
-        Program::find(words).map_err(CliError::input)?;
+        Executable::find(words).map_err(CliError::input)?;
         Ok(Named { name: name.clone().unwrap_or_else(|| line(words)), words: words.clone() })
     };
     let others = typed.compare.iter().map(|other| named(&other.name, &other.command));

@@ -134,7 +134,7 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
 
 /// The CPUs on which the tasks of a pattern communicate at the lowest cost.
 fn cpus_for_pattern(choice: &CpuChoice, profile: &Profile, pattern: &Pattern) -> Result<CpuSet, CliError> {
-    let mut request = seatmap_place::Request::new(profile, pattern);
+    let mut request = seatmap_place::PlaceRequest::new(profile, pattern);
     request.cpus = Some(choice.candidates(pattern.tasks).map_err(failed)?);
     let answer = request.place().map_err(CliError::input)?;
     Ok(answer.placement.into_iter().collect())

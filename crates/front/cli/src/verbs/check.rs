@@ -12,7 +12,7 @@ use seatmap_ranks::RankPlan;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::judge::told::{Judged, changes};
 use seatmap_watch::seating::FORMAT;
-use seatmap_watch::{Asked, Choice, ChoiceError, Expected, Finding, Options, Seating, Verdict, Watcher};
+use seatmap_watch::{Asked, Choice, ChoiceError, Expected, Finding, Seating, Verdict, WatchOptions, Watcher};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -80,8 +80,12 @@ struct Checker<'a> {
 impl Checker<'_> {
     /// `None`: no program is bound, and no other was chosen.
     fn begin(&self) -> Result<Option<Watcher>, CliError> {
-        let options =
-            Options { window: self.typed.seconds, trace: self.typed.trace, every_cpu: true, ..Options::default() };
+        let options = WatchOptions {
+            window: self.typed.seconds,
+            trace: self.typed.trace,
+            every_cpu: true,
+            ..WatchOptions::default()
+        };
         let choice = match choice(self.typed) {
             // Of a job, its ranks on this computer, bound or not.
             Choice::Bound if self.ranks.is_some() => match ranks::living() {

@@ -64,13 +64,13 @@ fn read(file: &Path, typed: &Import) -> Result<Profile, CliError> {
     if is_archive(&bytes) || std::str::from_utf8(&bytes).is_ok_and(is_model) {
         return input::profile_of(&input::machine_in(&name, &bytes)?);
     }
-    let imported = input::understood(file, &bytes, &import::Options { frequency_hz: typed.frequency })?;
+    let imported = input::understood(file, &bytes, &import::ImportOptions { frequency_hz: typed.frequency })?;
     input::warn(&name, &imported.notes);
     Ok(imported.profile)
 }
 
 fn topology(path: &Path) -> Result<Topology, CliError> {
-    Ok(input::file(path, &import::Options::default())?.profile.topology)
+    Ok(input::file(path, &import::ImportOptions::default())?.profile.topology)
 }
 
 fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), CliError> {

@@ -16,9 +16,9 @@ use kept::Kept;
 use seatmap_machine::Profile;
 use seatmap_measure::homes;
 use seatmap_measure::journal::Journal;
-use seatmap_measure::plan::{Effort, Plan};
+use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::probe::Probe;
-use seatmap_measure::survey::{self, Ended, Request, Survey};
+use seatmap_measure::survey::{self, Ended, Survey, SurveyRequest};
 use seatmap_os::claim::Claim;
 use seatmap_os::steal::CpuTime;
 use seatmap_report::floor::Floor;
@@ -129,7 +129,7 @@ fn claim(interrupt: &Interrupt) -> Result<Claim, CliError> {
 
 /// The plan, as far as it makes sense on this machine: a simulated machine has no noise, and a replayed one has no
 /// clock.
-fn plan_on(source: &Source, plan: Plan, typed: &Measure) -> Plan {
+fn plan_on(source: &Source, plan: SurveyPlan, typed: &Measure) -> SurveyPlan {
     let plan = match source {
         Source::Host { .. } => plan,
         Source::Simulated { .. } => plan.without_noise(),
@@ -141,14 +141,14 @@ fn plan_on(source: &Source, plan: Plan, typed: &Measure) -> Plan {
     }
 }
 
-fn request(typed: &Measure, pus: &[u32], clock_step_ns: f64) -> Request {
+fn request(typed: &Measure, pus: &[u32], clock_step_ns: f64) -> SurveyRequest {
     let effort = match (typed.quick, typed.thorough) {
         (true, _) => Effort::Quick,
         (_, true) => Effort::Thorough,
         _ => Effort::Usual,
     };
-    let plan = Plan { seed: typed.seed, ..Plan::new(effort, clock_step_ns) };
-    Request {
+    let plan = SurveyPlan { seed: typed.seed, ..SurveyPlan::new(effort, clock_step_ns) };
+    SurveyRequest {
         pus: pus.to_vec(),
         plan,
         parallel: typed.parallel,

@@ -6,7 +6,7 @@ use crate::args::Observe;
 use crate::error::{AtFile, CliError};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
-use seatmap_launch::{Ending, Program};
+use seatmap_launch::{Ending, Executable};
 use seatmap_observe::{Document, End, Means, Observation, ObserveError, Phase, Session, Subject};
 use std::ffi::OsString;
 use std::io::Write;
@@ -79,7 +79,7 @@ fn subject(typed: &Observe) -> Result<Subject, CliError> {
     if let Some(path) = &typed.cgroup {
         return Ok(Subject::Group(path.clone()));
     }
-    Program::find(&typed.command).map_err(CliError::input)?;
+    Executable::find(&typed.command).map_err(CliError::input)?;
     Ok(Subject::Command { words: typed.command.clone(), leaves_stdout: typed.json || to_stdout(typed) })
 }
 

@@ -16,9 +16,9 @@ use seatmap_machine::{Profile, Square};
 use seatmap_pattern::Pattern;
 use seatmap_place::search::{Limit, Qap};
 use seatmap_place::typical::DRAWN;
-use seatmap_place::{Answer, Method, PlaceError, Request, Weight, knows_wakeups};
+use seatmap_place::{Answer, PlaceError, PlaceMethod, PlaceRequest, Weight, knows_wakeups};
 use seatmap_plan::Plan;
-use seatmap_report::floor::{self, Comparison, Seating};
+use seatmap_report::floor::{self, Comparison, DrawnPlacement};
 use seatmap_report::{html, placement};
 use std::path::Path;
 use std::time::Instant;
@@ -86,8 +86,8 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     printed.map_or(Ok(()), |printed| output::print(&printed))
 }
 
-fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Result<Request<'a>, PlaceError> {
-    let mut request = Request::new(profile, pattern);
+fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Result<PlaceRequest<'a>, PlaceError> {
+    let mut request = PlaceRequest::new(profile, pattern);
     request.objective = typed.objective.into();
     request.weight = typed.weight.map_or(Weight::Bytes, Into::into);
     request.waits = waits(typed, profile, request.waits)?;
@@ -95,13 +95,13 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Res
     request.cpus = typed.cpus.as_ref().map(|cpus| cpus.0.clone());
     request.fixed.clone_from(&typed.fix);
     request.method = match typed.method {
-        MethodChoice::Auto => Method::Auto,
-        MethodChoice::Partition => Method::Partition,
-        MethodChoice::Pizza => Method::Pizza(typed.sections()),
-        MethodChoice::Getcore => Method::GetCore,
+        MethodChoice::Auto => PlaceMethod::Auto,
+        MethodChoice::Partition => PlaceMethod::Partition,
+        MethodChoice::Pizza => PlaceMethod::Pizza(typed.sections()),
+        MethodChoice::Getcore => PlaceMethod::GetCore,
     };
     // A placement by homes alone is judged by the homes that it chose.
-    request.homes = typed.homes || request.method == Method::GetCore;
+    request.homes = typed.homes || request.method == PlaceMethod::GetCore;
     request.threads = typed.threads();
     request.seed = typed.seed;
     if let Some(kind) = typed.kind {
@@ -127,10 +127,15 @@ fn waits(typed: &Place, profile: &Profile, by_default: bool) -> Result<bool, Pla
 }
 
 /// The machine before and after; links carry what a run counted, where runs judge.
-fn drawn<'a>(typed: &Place, machine: &Machine, request: &Request<'a>, plan: &Plan) -> Result<Comparison<'a>, CliError> {
+fn drawn<'a>(
+    typed: &Place,
+    machine: &Machine,
+    request: &PlaceRequest<'a>,
+    plan: &Plan,
+) -> Result<Comparison<'a>, CliError> {
     let (profile, pattern) = (request.profile, request.pattern);
     let model = machine.model();
-    let mut seatings = [before(typed, machine, request, plan)?, Seating::planned(pattern, plan)];
+    let mut seatings = [before(typed, machine, request, plan)?, DrawnPlacement::planned(pattern, plan)];
     if let (ObjectiveChoice::Simulated, Some(model)) = (typed.objective, model) {
         seatings.iter_mut().try_for_each(|seating| runs::count(typed, pattern, model, seating))?;
     }
@@ -138,7 +143,7 @@ fn drawn<'a>(typed: &Place, machine: &Machine, request: &Request<'a>, plan: &Pla
 }
 
 /// The placement that the plan is compared with.
-fn before(typed: &Place, machine: &Machine, request: &Request, plan: &Plan) -> Result<Seating, CliError> {
+fn before(typed: &Place, machine: &Machine, request: &PlaceRequest, plan: &Plan) -> Result<DrawnPlacement, CliError> {
     let (profile, pattern) = (request.profile, request.pattern);
     let drawn = match (typed.before, typed.objective) {
         (BeforeChoice::Os, _) => return seating_in_order(request, plan),
@@ -147,16 +152,16 @@ fn before(typed: &Place, machine: &Machine, request: &Request, plan: &Plan) -> R
         }
         (BeforeChoice::Random, _) => request.typical(None).map_err(CliError::input)?,
     };
-    Ok(Seating::at_random(profile, pattern, plan, drawn, DRAWN))
+    Ok(DrawnPlacement::at_random(profile, pattern, plan, drawn, DRAWN))
 }
 
 /// The seating in the OS's order of CPUs.
-fn seating_in_order(request: &Request, plan: &Plan) -> Result<Seating, CliError> {
+fn seating_in_order(request: &PlaceRequest, plan: &Plan) -> Result<DrawnPlacement, CliError> {
     let in_order = request.in_order().map_err(CliError::input)?;
-    Ok(Seating::in_order(request.profile, request.pattern, plan, in_order))
+    Ok(DrawnPlacement::in_order(request.profile, request.pattern, plan, in_order))
 }
 
-fn plan(request: &Request, answer: &Answer, seconds: f64) -> Plan {
+fn plan(request: &PlaceRequest, answer: &Answer, seconds: f64) -> Plan {
     let mut plan = request.plan(answer);
     plan.seconds = Some(seconds);
     plan.date = Some(place::today());

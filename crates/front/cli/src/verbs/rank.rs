@@ -142,6 +142,6 @@ fn merged(files: &[PathBuf]) -> Result<Ranking, CliError> {
 
 fn read(path: &Path) -> Result<Ranking, CliError> {
     let text = String::from_utf8(input::bytes(path)?)
-        .map_err(|_| CliError::input(AtFile::new(path, "this is no ranking, which is text")))?;
+        .map_err(|_| CliError::input(AtFile::new(path, "the file is not text, as a ranking is")))?;
     Ranking::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
 }

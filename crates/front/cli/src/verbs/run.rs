@@ -12,8 +12,8 @@ use crate::{input, place, plan_input, stdio};
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
 use seatmap_launch::{
-    Behind, Beyond, Ending, Launch, LaunchError, Options, Program, ProgramMemory, Report, Rule, Seating, Seats, asks,
-    attach, sets,
+    Behind, Beyond, Ending, Executable, Launch, LaunchError, LaunchOptions, ProgramMemory, Report, SeatAllocator,
+    SeatList, SeatRule, asks, attach, sets,
 };
 use seatmap_live::Soft;
 use seatmap_machine::Topology;
@@ -47,7 +47,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     if !typed.pid.is_empty() {
         return seat_running(typed, seating, &files);
     }
-    let program = Program::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
+    let program = Executable::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
     let program = match typed.huge {
         Some(huge) => program.with_huge_pages(huge == Huge::Prefer),
         None => program,
@@ -71,8 +71,8 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
 /// any of them lives. It reports a failure itself; the process in front ends with its exit code.
 fn supervise(
     typed: &Run,
-    program: &Program,
-    (seating, memory): (Seating, Option<ProgramMemory>),
+    program: &Executable,
+    (seating, memory): (SeatAllocator, Option<ProgramMemory>),
     mut link: Link,
     files: &Files,
 ) -> Result<(), CliError> {
@@ -80,7 +80,7 @@ fn supervise(
         front::leave_session();
         front::leave_terminal_input();
     }
-    let options = Options {
+    let options = LaunchOptions {
         start_at: typed.start_at.clone(),
         home: None,
         widens: !typed.strict,
@@ -95,7 +95,7 @@ fn supervise(
 }
 
 /// Seats the threads of a program that has started, until none of them lives.
-fn attend(typed: &Run, program: &Program, mut launch: Launch<'_>, files: &Files) -> Result<Ending, CliError> {
+fn attend(typed: &Run, program: &Executable, mut launch: Launch<'_>, files: &Files) -> Result<Ending, CliError> {
     let supervisor = std::process::id() as i32;
     front::leave_streams();
     if typed.detach == Detach::Start {
@@ -128,7 +128,7 @@ fn leave(launch: &mut Launch<'_>, ending: Ending) {
     front::go_to_the_background();
 }
 
-fn started(typed: &Run, program: &Program, pid: i32, supervisor: i32) {
+fn started(typed: &Run, program: &Executable, pid: i32, supervisor: i32) {
     if !typed.quiet {
         let name = program.path().to_string_lossy();
         output::tell(&format!("{name} runs as process {pid}; process {supervisor} keeps its threads seated"));
@@ -148,7 +148,7 @@ fn told(report: &Report, quiet: bool, files: &Files, ending: Ending) -> Ending {
 }
 
 /// Seats the threads of processes that run already.
-fn seat_running(typed: &Run, seating: Seating, files: &Files) -> Result<(), CliError> {
+fn seat_running(typed: &Run, seating: SeatAllocator, files: &Files) -> Result<(), CliError> {
     if !typed.force {
         attach::check(&typed.pid).map_err(failed)?;
     }
@@ -189,18 +189,18 @@ fn planned(path: &Path, any_machine: bool) -> Result<Planned, CliError> {
 }
 
 /// The seating that the user asked for, if this host has it.
-fn seating(typed: &Run, planned: Option<&Planned>) -> Result<Seating, CliError> {
+fn seating(typed: &Run, planned: Option<&Planned>) -> Result<SeatAllocator, CliError> {
     let seats = match (planned, &typed.cpus) {
-        (Some(Planned::Plan(plan)), _) => Seats::of_plan(plan),
-        (Some(Planned::Rank(cpus)), _) => Seats::of_sets(vec![cpus.clone()], Beyond::Cycle),
+        (Some(Planned::Plan(plan)), _) => SeatList::of_plan(plan),
+        (Some(Planned::Rank(cpus)), _) => SeatList::of_sets(vec![cpus.clone()], Beyond::Cycle),
         (None, cpus) => {
             let beyond = if typed.once { Beyond::Leave } else { Beyond::Cycle };
             let sets = cpus.as_ref().map(|list| sets::parse(list, &topology)).transpose();
-            Seats::of_sets(sets.map_err(CliError::input)?.unwrap_or_default(), beyond)
+            SeatList::of_sets(sets.map_err(CliError::input)?.unwrap_or_default(), beyond)
         }
     };
     let seats = if typed.soft { soft(seats)? } else { seats };
-    let rule = |text: &String| Rule::parse(text, &seats, &topology);
+    let rule = |text: &String| SeatRule::parse(text, &seats, &topology);
     let rules = typed.rules.iter().map(rule).collect::<Result<Vec<_>, _>>().map_err(CliError::input)?;
     let by_number = rules.iter().any(|rule| !matches!(rule.who, Who::Named(_)));
     if by_number && typed.pid.is_empty() {
@@ -211,16 +211,16 @@ fn seating(typed: &Run, planned: Option<&Planned>) -> Result<Seating, CliError> 
     let of_rules = rules.iter().flat_map(|rule| &rule.seats).flat_map(|seat| seat.cpus.iter());
     let wanted: Vec<u32> = seats.cpus.iter().flat_map(seatmap_os::CpuSet::iter).chain(of_rules).collect();
     Cpus::read().map_err(CliError::work)?.check(&wanted).map_err(CliError::input)?;
-    Ok(Seating::new(seats, rules, typed.skip).strict(typed.strict))
+    Ok(SeatAllocator::new(seats, rules, typed.skip).strict(typed.strict))
 }
 
 /// The caches of seats in place of their CPUs.
-fn soft(seats: Seats) -> Result<Seats, CliError> {
+fn soft(seats: SeatList) -> Result<SeatList, CliError> {
     let topology = topology().map_err(CliError::work)?;
     let allowed = Cpus::read().map_err(CliError::work)?.allowed.into_iter().collect::<CpuSet>();
     let group = |cpu: u32| Soft.group(&topology, cpu).within(&allowed);
     let wide = |cpus: &CpuSet| cpus.iter().flat_map(|cpu| group(cpu).with(&CpuSet::single(cpu)).list().0).collect();
-    Ok(Seats { cpus: seats.cpus.iter().map(wide).collect(), ..seats })
+    Ok(SeatList { cpus: seats.cpus.iter().map(wide).collect(), ..seats })
 }
 
 fn topology() -> Result<Topology, String> {

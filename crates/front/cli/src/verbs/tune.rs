@@ -12,7 +12,7 @@ use crate::output::{self, Destination};
 use crate::place::{host_name, today, tool};
 use crate::{input, verbs};
 use entrants::Field;
-use seatmap_launch::Program;
+use seatmap_launch::Executable;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuList, CpuSet};
@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub fn run(typed: &Tune) -> Result<(), CliError> {
     let files = Files::new(typed)?;
     let better = better(typed)?;
-    Program::find(&typed.command).map_err(CliError::input)?;
+    Executable::find(&typed.command).map_err(CliError::input)?;
     let interrupt = Interrupt::listen()?;
     let earlier = typed.resume.then(|| earlier(&typed.record)).transpose()?;
     let mut field = Field::new(typed, earlier.as_ref(), &interrupt)?;

@@ -1,4 +1,4 @@
-//! What is refused: exit code 2, one line, place and remedy.
+//! Refusals: exit code 2, one line, place and remedy.
 
 use crate::common::{Place, published};
 
@@ -7,7 +7,7 @@ fn cpus_that_cannot_be_had() {
     let place = Place::new();
     let refusal = |list: &str| place.refusal(&["measure", "--cpus", list]);
     assert!(refusal("0,0").contains("CPU 0 stands in the list twice"));
-    assert!(refusal("0,x").contains("'x' is no CPU number"));
+    assert!(refusal("0,x").contains("'x' is not a CPU number"));
     assert!(refusal("").contains("missing"));
     assert!(refusal("3-1").contains("is empty"));
     assert!(refusal("0-4000000000").contains("beyond the largest"));

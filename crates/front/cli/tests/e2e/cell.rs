@@ -31,11 +31,11 @@ fn what_is_not_there_is_refused() {
 
 #[test]
 fn names_cpus_sizes_and_times_are_checked_first() {
-    assert!(refusal(&["create", "../up"]).contains("is no name for a cell"));
+    assert!(refusal(&["create", "../up"]).contains("is not a name for a cell"));
     assert!(refusal(&["create", "--cpus", "auto"]).contains("leave --cpus out"));
     assert!(refusal(&["create", "--count", "0"]).contains("--count"));
     assert!(refusal(&["create", "--cpus", "1", "--count", "1"]).contains("cannot be used with"));
-    assert!(refusal(&["create", "--cpus", "1,x"]).contains("'x' is no CPU number"));
+    assert!(refusal(&["create", "--cpus", "1,x"]).contains("'x' is not a CPU number"));
     assert!(refusal(&["create", "--memory", "much"]).contains("64M"));
     assert!(refusal(&["create", "--ttl", "10"]).contains("10m"));
     assert!(refusal(&["create", "--noise", "200%"]).contains("2%"));

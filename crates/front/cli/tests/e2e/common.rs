@@ -47,7 +47,7 @@ impl Place {
         self.command(arguments).output().unwrap()
     }
 
-    /// What a successful command prints on stdout.
+    /// The stdout of a command that succeeds.
     pub fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

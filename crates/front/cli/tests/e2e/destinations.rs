@@ -52,7 +52,8 @@ fn an_open_file_is_written_and_not_replaced() {
     assert!(is_link(&place, "stdout") && file.metadata().unwrap().len() > 1, "the very file has it");
 }
 
-/// What Seatmap remembers has a name that nobody typed: a link planted there is replaced and not followed.
+/// Files in which Seatmap remembers something have names that nobody typed: a link planted there is replaced and not
+/// followed.
 #[test]
 fn what_is_remembered_follows_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };

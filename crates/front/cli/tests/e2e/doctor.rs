@@ -42,7 +42,7 @@ fn nothing_is_tried_unless_asked() {
     assert!(interrupts == "none comes here" || interrupts.contains("not tried, --try does"), "{interrupts}");
 }
 
-/// What is tried out is put back: no control group is left, and no interrupt has moved.
+/// Trials are put back: no control group is left, and no interrupt has moved.
 #[test]
 fn isolation_is_examined_for_the_cpus_in_question() {
     let place = Place::new();

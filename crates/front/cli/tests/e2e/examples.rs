@@ -1,20 +1,20 @@
 //! Runs every example of the README and the guide, and compares what it prints with what the page shows.
 //!
-//! A `console` block holds commands, on lines that begin with `$ `, and below each one its output, stdout before stderr. The
-//! rules:
+//! A `console` block holds commands, on lines that begin with `$ `, and below each one its output, stdout before
+//! stderr. The rules:
 //!
 //! - `...` alone on a line stands for any lines that the page leaves out.
 //! - A command without any output below it only has to succeed.
 //! - All other lines must be what the command prints, to the letter; white space at the end of a line does not count.
-//! - A block below the line `<!-- varies -->`, which no reader sees, shows one run of something that differs from run to run
-//!   or from host to host. Its lines are compared by their [`mask`]: numbers, units of time and words in parentheses count as
-//!   equal.
+//! - A block below the line `<!-- varies -->`, which no reader sees, shows one run of something that differs from run
+//!   to run or from host to host. Its lines are compared by their [`mask`]: numbers, units of time and words in
+//!   parentheses count as equal.
 //!
 //! All blocks of a page run in one folder, in order. As in the repository, the data of the demonstration lie in `demo`
 //! there, and programs in `examples`.
 //!
-//! `SEATMAP_EXAMPLES=update cargo test -p seatmap --test e2e examples` rewrites the pages with what the commands print now.
-//! A search that is limited by time finds more in a build with `--release`, so the pages are updated with one.
+//! `SEATMAP_EXAMPLES=update cargo test -p seatmap --test e2e examples` rewrites the pages with what the commands print
+//! now. A search that is limited by time finds more in a build with `--release`, so the pages are updated with one.
 
 use crate::common::{Place, data, two_cpus};
 use seatmap_os::Root;
@@ -133,9 +133,9 @@ fn masked(page: &str, printed: &str) -> bool {
     mask(page) == mask(printed)
 }
 
-/// A line without the things that differ from run to run: a `#` for every number, date and CPU list with the sign or mark
-/// at it, one unit for all units of time, one CPU for all lists of CPUs, one blank for all white space, and nothing in
-/// parentheses.
+/// A line without the things that differ from run to run: a `#` for every number, date and CPU list with the sign or
+/// mark at it, one unit for all units of time, one CPU for all lists of CPUs, one blank for all white space, and
+/// nothing in parentheses.
 fn mask(line: &str) -> String {
     let mut masked = String::new();
     let mut run = String::new();
@@ -175,7 +175,7 @@ fn fits(example: &Example, printed: &str) -> bool {
     example.expected.is_empty() || fitted(&example.expected, &lines, same).is_some()
 }
 
-/// What the page should show of this: the lines that it shows now, refreshed, or everything where it leaves nothing out.
+/// The lines that the page should show: those that it shows now, refreshed, or all where it leaves nothing out.
 fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
     let lines: Vec<&str> = printed.lines().collect();
     let leaves_out = example.expected.iter().any(|line| line == "...");

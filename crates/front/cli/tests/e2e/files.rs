@@ -60,7 +60,7 @@ fn as_a_program_without_rights() {
     client.close(file).unwrap();
     let console = client.open("console", Access::Write).unwrap();
     client.write_all(&console, 0, b"[all is done]").unwrap();
-    assert_eq!(std::thread::spawn(|| 7).join().unwrap(), 7, "threads are no I/O");
+    assert_eq!(std::thread::spawn(|| 7).join().unwrap(), 7, "threads are not I/O");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_program_without_rights_reads_what_it_is_told() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    // What is typed comes out before the next is typed: nobody waits for more than there is.
+    // A typed line comes out before the next is typed: nobody waits for more than there is.
     let mut talk = run(Stdio::piped());
     let (mut types, mut reads) = (talk.stdin.take().unwrap(), BufReader::new(talk.stdout.take().unwrap()));
     for line in ["hi\n", "\n", "more\n"] {

@@ -163,7 +163,7 @@ fn two_folders_do_not_claim_one_cpu() {
     assert!(destroyed.status.success() && made(&after) && ended.status.success());
 }
 
-/// What a cell of version 1 changes besides masks.
+/// The changes of a cell of version 1 besides masks.
 fn settings() -> Vec<(String, String)> {
     let irqs = fs::read_dir("/proc/irq").unwrap().map(|entry| entry.unwrap().path().join("smp_affinity_list"));
     let others = ["/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "/proc/irq/default_smp_affinity"];
@@ -174,7 +174,8 @@ fn settings() -> Vec<(String, String)> {
     found
 }
 
-/// Makes a cell, loses its run folder, and has it restored. What is said is returned, of a second cell and of the restoration.
+/// Makes a cell, loses its run folder, and has it restored. Returns the words about a second cell and about the
+/// restoration.
 fn lost_and_restored(place: &Place, cell: &str, run: &dyn Fn(&[&str]) -> Output) -> Option<[Output; 2]> {
     if !made(&run(&create("one", cell))) {
         return None;

@@ -239,7 +239,7 @@ fn every_class_of_a_described_machine_is_recovered() {
 fn candidate_lines_are_sorted_by_home() {
     let place = Place::new();
     let arguments = ["measure", "--on", "ryzen-5950x", "--cpus", "0-15", "--homes", "16", "--quick"];
-    // What is replayed knows one home, so that there is nothing to tell apart.
+    // A replayed machine knows one home, so that there is nothing to tell apart.
     let told = place.one_line_refusal(&arguments);
     assert!(told.contains("ryzen-5950x is a description: it does not know the homes of cache lines; "), "{told}");
     let phi = ["measure", "--on", "xeon-phi-5110p", "--cpus", "0,4,8,12", "--homes", "16", "--quick", "--json"];

@@ -244,13 +244,13 @@ fn words_that_are_no_pattern() {
     ];
     insta::assert_snapshot!(refusals(&Place::new(), specs), @"
         'ring': a number is missing; write ring:N[:bidirectional]
-        'ring:x': 'x' is no whole number below 2^64; write ring:N[:bidirectional]
+        'ring:x': 'x' is not a whole number below 2^64; write ring:N[:bidirectional]
         'ring:0': 0 tasks, and a pattern has 1 to 1048576; write ring:N[:bidirectional]
         'ring:4000000000': 4000000000 tasks, and a pattern has 1 to 1048576; write ring:N[:bidirectional]
-        'ring:99999999999999999999': '99999999999999999999' is no whole number below 2^64; write ring:N[:bidirectional]
+        'ring:99999999999999999999': '99999999999999999999' is not a whole number below 2^64; write ring:N[:bidirectional]
         'ring:8:periodic': 'periodic' means nothing here; write ring:N[:bidirectional]
         'pairs:7': 7 tasks do not pair up; write pairs:N
-        'butterfly:12': 12 is no power of two; write butterfly:N
+        'butterfly:12': 12 is not a power of two; write butterfly:N
         'stencil2d:8': 2 numbers joined by x are needed; write stencil2d:AxB[:periodic]
         'stencil2d:8x8x8': 2 numbers joined by x are needed; write stencil2d:AxB[:periodic]
         'stencil3d:1000000x1000000x1000000': 1000000x1000000x1000000 tasks, and a pattern has 1 to 1048576; write stencil3d:AxBxC[:periodic]
@@ -258,7 +258,7 @@ fn words_that_are_no_pattern() {
         'clusters:2x100000': that would be 19999800000 edges, and 8388608 are the most; write clusters:KxM
         'butterfly:1048576': that would be 20971520 edges, and 8388608 are the most; write butterfly:N
         'random:10:1e9': three numbers are needed; write random:N:DEGREE:SEED
-        'random:10:1e9:1': '1e9' is no whole number below 2^64; write random:N:DEGREE:SEED
+        'random:10:1e9:1': '1e9' is not a whole number below 2^64; write random:N:DEGREE:SEED
         'random:10:10:1': 10 tasks have no 10 others each; write random:N:DEGREE:SEED
         'random:1000000:999999:1': that would be 999999000000 edges, and 8388608 are the most; write random:N:DEGREE:SEED
         nowhere.csv: there is no such file; 'seatmap pattern list' lists the patterns known by name
@@ -297,7 +297,7 @@ fn files_that_are_no_pattern() {
         binary.csv: line 2, column 1: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text
         ragged.csv: line 2, column 2: a row of length 1 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
         negative.csv: line 1, column 3: '-1' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
-        word.csv: line 2, column 3: 'no' is no number; cells are amounts of bytes; an empty one is 0
+        word.csv: line 2, column 3: 'no' is not a number; cells are amounts of bytes; an empty one is 0
         headless.csv: line 1, column 1: 3 rows of 3 numbers may be a matrix or a list of edges; begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix
         order.csv: line 2, column 1: row 'b' stands where column 'a' does; name rows and columns alike, in the same order
         column.csv: line 1, column 8: there is no column 'bytes'; the first line of a list of edges has from, to, bytes and perhaps messages, each once
@@ -308,7 +308,7 @@ fn files_that_are_no_pattern() {
         cut.json: line 2, column 7: EOF while parsing a value
         future.json: its format is 'seatmap-pattern/2', and this program reads seatmap-pattern/1
         edge.json: edges[0]: there is no task 2; 2 tasks are numbered 0 to 1
-        letter.txt: this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        letter.txt: unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         ");
     assert!(!files(&place).contains(&"never.json".to_owned()), "nothing is written");
     // The same through the verb that places patterns.

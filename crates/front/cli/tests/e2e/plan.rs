@@ -31,7 +31,7 @@ fn export(place: &Place, format: &str, placement: &[u32]) {
     place.stdout(&["export", "plan.json", "--format", format, "-o", "seats"]);
 }
 
-/// What tells an exported script which task it is, and what looks like it.
+/// Variables that tell an exported script which task it is, and others that look like them.
 const RANKS: [&str; 10] = [
     "SEATMAP_TASK",
     "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -210,7 +210,7 @@ fn the_environment_seats_each_thread(format: &str, runtime: &str) {
     let Some([second, first]) = swapped().filter(|_| openmp_program(&place, runtime)) else { return };
     for placement in [&[second, first][..], &[second, first, second], &[second, second, first]] {
         export(&place, format, placement);
-        // What another format's export has left behind must not win.
+        // A variable that another format's export has left behind must not win.
         let left = format!("OMP_PLACES='{{{first}}},{{{second}}}' OMP_PROC_BIND=true GOMP_CPU_AFFINITY={first}");
         let show = "OMP_DISPLAY_AFFINITY=true OMP_AFFINITY_FORMAT='%n %A' ./program 2>&1";
         assert_eq!(lines(&place, &format!("export {left}; . ./seats; {show}")), seated(placement), "{format}");

@@ -74,7 +74,7 @@ fn an_interrupted_study_goes_on_where_it_ended() {
     let whole = place.stdout(&arguments);
     let header = place.stdout(&study(&["2", "--sample", "1", "--json"]));
     assert_ne!(header, whole);
-    // What a run leaves that is killed: a header and some runs, the last cut short.
+    // A killed run leaves a header and some runs, the last cut short.
     let found: Value = serde_json::from_str(&whole).unwrap();
     let mut head = found.as_object().unwrap().clone();
     head.retain(|key, _| SETUP.contains(&key.as_str()));

@@ -14,7 +14,7 @@ use crate::common::Place;
 use serde_json::Value;
 use std::process::Output;
 
-/// What a finished run has to tell.
+/// The words of a finished run.
 struct Told {
     output: Output,
     report: Value,

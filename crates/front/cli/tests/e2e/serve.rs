@@ -1,4 +1,5 @@
-//! `seatmap cell serve` and its clients. Cells are really made where root and version 1 cpusets allow it, on the highest CPU.
+//! `seatmap cell serve` and its clients. Cells are really made where root and version 1 cpusets allow it, on the
+//! highest CPU.
 
 use crate::common::Place;
 use serde_json::Value;
@@ -321,7 +322,7 @@ fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
     wait_until("the warden has undone it", || !has_groups(&place));
 }
 
-/// What is on a place's account, as a controller of it wrote it; it must not run.
+/// A place's account, as a controller of it wrote it; it must not run.
 fn account(place: &Place) -> Value {
     serde_json::from_str(&place.read("run/controller.usage")).unwrap()
 }
@@ -373,7 +374,7 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     wait_until("both are gone", || controller.list().is_empty() && !has_groups(&place));
 }
 
-/// What a controller says that begins and is ended at once.
+/// The words of a controller that begins and is ended at once.
 fn told_in_a_short_life(place: &Place) -> String {
     let mut command = seatmap(place, &["cell", "serve", "--socket", "socket"]);
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();

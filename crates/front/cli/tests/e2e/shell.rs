@@ -39,7 +39,7 @@ const LINES: [(&str, &str, &str); 11] = [
     ("import pl", "plan.json", "host"),
 ];
 
-/// What bash offers for a line.
+/// The words that bash offers for a line.
 fn offered(place: &Place, line: &str) -> Option<Vec<String>> {
     let script = format!(
         "source <(seatmap completions bash); COMP_WORDS=(seatmap {line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
@@ -97,7 +97,8 @@ fn fish_completes_alike() {
     }
 }
 
-/// In a terminal of its own, where the key is pressed: once as read by a user's .zshrc, once as found in the function path.
+/// In a terminal of its own, where the key is pressed: once as read by a user's .zshrc, once as found in the function
+/// path.
 #[test]
 fn zsh_completes_at_the_first_press_of_the_key() {
     let place = Place::new();
@@ -111,7 +112,7 @@ fn zsh_completes_at_the_first_press_of_the_key() {
             "zmodload zsh/zpty; zpty z \"PS1='>' TERM=dumb zsh -f -i\"; zpty -w z '{setup}'; zpty -w z \"echo rea''dy\"; \
              zpty -r z out '*ready*'; zpty -w -n z $'seatmap show xeon-ph\\t'; zpty -r z out '*xeon-phi-5110p*'; print done"
         );
-        // What never comes would be waited for.
+        // A test would wait for output that never comes.
         let Some(told) = in_shell(&place, &["timeout", "300", "zsh", "-f"], &script) else { return };
         assert_eq!(told, "done\n");
     }

@@ -25,7 +25,7 @@ over_value = "/cost"
 below = 1.0
 unit = ""
 kind = "check"
-note = "Random placements are no better than the best."
+note = "Random placements are not better than the best."
 
 [[picture]]
 title = "A ranking"
@@ -43,7 +43,7 @@ fn a_study_of_ones_own() {
     assert!(figures[1]["ours"].as_f64() >= Some(1.0), "{found}");
     let page = place.read("pages/own.md");
     assert!(page.contains("0 of 1 checks met, 1 of 1 calibrations"), "{page}");
-    assert!(page.contains("Random placements are no better than the best."), "{page}");
+    assert!(page.contains("Random placements are not better than the best."), "{page}");
     assert!(place.read("pages/own.svg").starts_with("<svg"), "a picture");
 }
 

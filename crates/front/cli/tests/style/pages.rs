@@ -4,9 +4,6 @@ use super::{assert_none, root, texts};
 
 /// Hops that a reader follows before the thread is lost.
 const LONGEST_WALK: usize = 12;
-/// The simulator's components before they were types: while this file is there, the walk through them cannot be checked.
-const BEFORE_COMPONENTS: &str = "crates/machines/sim/src/coherent/home.rs";
-
 /// A hop of a walk: `path: function`.
 #[derive(Debug, PartialEq)]
 struct Hop {
@@ -46,10 +43,6 @@ fn walks_lead_through_functions_that_exist() {
     let mut missing = Vec::new();
     for (name, hops) in &walks {
         assert!((8..=LONGEST_WALK).contains(&hops.len()), "{name}: {} hops", hops.len());
-        if root().join(BEFORE_COMPONENTS).exists() && hops.iter().any(|hop| hop.path.contains("sim/src/coherent")) {
-            eprintln!("skipped: {name}; {BEFORE_COMPONENTS} is still there");
-            continue;
-        }
         missing.extend(hops.iter().filter(|hop| is_missing(hop)).map(|hop| format!("{name}: {hop:?}")));
     }
     assert_none("hops that are not in the code", &missing);

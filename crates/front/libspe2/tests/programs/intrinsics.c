@@ -1,105 +1,5 @@
-/* Every vector intrinsic against a reference that works on big-endian bytes, one at a time, for random inputs. */
-#include <spu_intrinsics.h>
-#include <stdio.h>
-#include <string.h>
-
-typedef unsigned char u8;
-typedef unsigned long long u64;
-
-static u64 seed = 88172645463325252ull;
-static unsigned int failures, checks;
-
-static u64 random64(void)
-{
-    seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-    return seed;
-}
-
-/* A quadword as the SPU has it: 16 bytes, the most significant of element 0 first. */
-typedef struct quad {
-    u8 byte[16];
-} quad;
-
-static quad random_quad(void)
-{
-    quad q;
-    for (int i = 0; i < 16; i++)
-        q.byte[i] = random64() % 8 ? (u8)random64() : (random64() & 1 ? 0xff : 0);
-    return q;
-}
-
-/* Elements of a quadword as numbers, and back. */
-static u64 element(quad q, int bytes, int at)
-{
-    u64 value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | q.byte[at * bytes + i];
-    return value;
-}
-
-static long long element_signed(quad q, int bytes, int at)
-{
-    return (long long)(element(q, bytes, at) << (64 - 8 * bytes)) >> (64 - 8 * bytes);
-}
-
-static void set(quad *q, int bytes, int at, u64 value)
-{
-    for (int i = bytes; i-- > 0; value >>= 8)
-        q->byte[at * bytes + i] = (u8)value;
-}
-
-/* A vector of this computer, by its elements' size, and back. */
-static void to_vector(void *vector_out, quad q, int bytes)
-{
-    for (int at = 0; at < 16 / bytes; at++) {
-        u64 value = element(q, bytes, at);
-        memcpy((u8 *)vector_out + at * bytes, &value, bytes);
-    }
-}
-
-static quad of_vector(const void *from, int bytes)
-{
-    quad q;
-    for (int at = 0; at < 16 / bytes; at++) {
-        u64 value = 0;
-        memcpy(&value, (const u8 *)from + at * bytes, bytes);
-        set(&q, bytes, at, value);
-    }
-    return q;
-}
-
-static void check(const char *name, const void *got, int bytes, quad expected)
-{
-    quad q = of_vector(got, bytes);
-    checks++;
-    if (memcmp(&q, &expected, 16) == 0)
-        return;
-    if (failures++ < 20) {
-        printf("%s:", name);
-        for (int i = 0; i < 16; i++)
-            printf(" %02x", q.byte[i]);
-        printf(", expected");
-        for (int i = 0; i < 16; i++)
-            printf(" %02x", expected.byte[i]);
-        printf("\n");
-    }
-}
-
-/* An intrinsic of two vectors, element by element; x and y are the elements, X and Y signed. */
-#define EACH(name, T, R, bytes, expression, reference)                        \
-    do {                                                                      \
-        T va, vb;                                                             \
-        quad a = random_quad(), b = random_quad(), r;                         \
-        to_vector(&va, a, bytes), to_vector(&vb, b, bytes);                   \
-        for (int i = 0; i < 16 / bytes; i++) {                                \
-            u64 x = element(a, bytes, i), y = element(b, bytes, i);           \
-            long long X = element_signed(a, bytes, i), Y = element_signed(b, bytes, i); \
-            (void)x, (void)y, (void)X, (void)Y;                               \
-            set(&r, bytes, i, (u64)(reference));                              \
-        }                                                                     \
-        R got = (R)(expression);                                              \
-        check(name #T, &got, bytes, r);                                       \
-    } while (0)
+/* Every generic vector intrinsic against a reference. */
+#include "reference.h"
 
 #define INTEGERS(T, S, U, bytes)                                                              \
     EACH("add ", T, T, bytes, spu_add(va, vb), x + y);                                        \
@@ -132,58 +32,6 @@ static void check(const char *name, const void *got, int bytes, quad expected)
 #define vec_uint4_GREATER(n) (x > n)
 #define vec_int4_GREATER(n) (X > n)
 
-static u64 rotated(u64 x, u64 count, int bits)
-{
-    count &= bits - 1;
-    return count == 0 ? x : x << count | (x & (~0ull >> (64 - bits))) >> (bits - count);
-}
-
-static u64 shifted(u64 x, u64 count, int bits)
-{
-    count &= 2 * bits - 1;
-    return count >= (u64)bits ? 0 : x << count;
-}
-
-static u64 shifted_right(u64 x, u64 count, int bits)
-{
-    count &= 2 * bits - 1;
-    return count >= (u64)bits ? 0 : x >> count;
-}
-
-static u64 shifted_signed(long long x, u64 count, int bits)
-{
-    count &= 2 * bits - 1;
-    return (u64)(x >> (count >= (u64)bits ? (u64)bits - 1 : count));
-}
-
-/* Bits of the whole quadword, moved one at a time: to the left, without or with what leaves coming in again. */
-static quad moved(quad q, int bits, int rotates)
-{
-    quad r = {{0}};
-    for (int to = 0; to < 128; to++) {
-        int from = to + bits;
-        if (rotates)
-            from = (from % 128 + 128) % 128;
-        if (from >= 0 && from < 128 && q.byte[from / 8] >> (7 - from % 8) & 1)
-            r.byte[to / 8] |= 0x80 >> to % 8;
-    }
-    return r;
-}
-
-static quad shuffled(quad a, quad b, quad pattern)
-{
-    quad r;
-    for (int i = 0; i < 16; i++) {
-        u8 p = pattern.byte[i];
-        r.byte[i] = (p & 0xc0) == 0x80   ? 0
-                    : (p & 0xe0) == 0xc0 ? 0xff
-                    : (p & 0xe0) == 0xe0 ? 0x80
-                    : (p & 16)           ? b.byte[p & 15]
-                                         : a.byte[p & 15];
-    }
-    return r;
-}
-
 #define QUADS(T, bytes)                                                                       \
     do {                                                                                      \
         T va, vb, got;                                                                        \
@@ -199,6 +47,10 @@ static quad shuffled(quad a, quad b, quad pattern)
         got = spu_rlqwbyte(va, n), check("rlqwbyte " #T, &got, bytes, moved(a, (n & 15) * 8, 1)); \
         got = spu_rlqwbytebc(va, n), check("rlqwbytebc " #T, &got, bytes, moved(a, (n >> 3 & 15) * 8, 1)); \
         got = spu_rlmaskqw(va, n), check("rlmaskqw " #T, &got, bytes, moved(a, -(-n & 7), 0)); \
+        got = spu_rlmaskqwbytebc(va, n), check("rlmaskqwbytebc " #T, &got, bytes, moved(a, -((-(n >> 3) & 31) * 8), 0)); \
+        got = spu_srqw(va, n), check("srqw " #T, &got, bytes, moved(a, -(n & 7), 0));         \
+        got = spu_srqwbyte(va, n), check("srqwbyte " #T, &got, bytes, moved(a, -((n & 31) * 8), 0)); \
+        got = spu_srqwbytebc(va, n), check("srqwbytebc " #T, &got, bytes, moved(a, -((n >> 3 & 31) * 8), 0)); \
         got = spu_rlmaskqwbyte(va, n), check("rlmaskqwbyte " #T, &got, bytes, moved(a, -((-n & 31) * 8), 0)); \
     } while (0)
 
@@ -206,6 +58,7 @@ static quad shuffled(quad a, quad b, quad pattern)
 static void halfwords(void)
 {
     quad a = random_quad(), b = random_quad(), c = random_quad(), odd, even, odd_u, even_u, high, right, sum, wide;
+    quad sum_high, zero = {{0}};
     vec_short8 va, vb;
     vec_int4 vc, got;
     to_vector(&va, a, 2), to_vector(&vb, b, 2), to_vector(&vc, c, 4);
@@ -214,6 +67,7 @@ static void halfwords(void)
         long long ae = element_signed(a, 2, 2 * i), be = element_signed(b, 2, 2 * i);
         set(&odd, 4, i, ao * bo), set(&even, 4, i, ae * be), set(&high, 4, i, (u64)(ae * bo) << 16);
         set(&odd_u, 4, i, (ao & 0xffff) * (bo & 0xffff)), set(&even_u, 4, i, (ae & 0xffff) * (be & 0xffff));
+        set(&sum_high, 4, i, ae * be + element(c, 4, i));
         set(&right, 4, i, (ao * bo) >> 16), set(&sum, 4, i, ao * bo + element(c, 4, i)), set(&wide, 4, i, ao);
     }
     got = spu_mulo(va, vb), check("mulo", &got, 4, odd);
@@ -221,9 +75,30 @@ static void halfwords(void)
     got = (vec_int4)spu_mulo((vec_ushort8)va, (vec_ushort8)vb), check("mulo unsigned", &got, 4, odd_u);
     got = (vec_int4)spu_mule((vec_ushort8)va, (vec_ushort8)vb), check("mule unsigned", &got, 4, even_u);
     got = spu_mulh(va, vb), check("mulh", &got, 4, high);
+    got = spu_mulhh(va, vb), check("mulhh", &got, 4, even);
+    got = (vec_int4)spu_mulhh((vec_ushort8)va, (vec_ushort8)vb), check("mulhh unsigned", &got, 4, even_u);
+    got = spu_mulo(va, (short)-3) - spu_mulo(va, spu_splats((short)-3)), check("mulo scalar", &got, 4, zero);
+    got = spu_mhhadd(va, vb, vc), check("mhhadd", &got, 4, sum_high);
     got = spu_mulsr(va, vb), check("mulsr", &got, 4, right);
     got = spu_madd(va, vb, vc), check("madd", &got, 4, sum);
     got = spu_extend(va), check("extend", &got, 4, wide);
+}
+
+/* The lowest bits of halfwords and of words. */
+static void gathered(quad a)
+{
+    vec_ushort8 halves;
+    vec_float4 words;
+    vec_uint4 got;
+    u64 of_halves = 0, of_words = 0;
+    quad r = {{0}};
+    to_vector(&halves, a, 2), to_vector(&words, a, 4);
+    for (int i = 0; i < 8; i++)
+        of_halves = of_halves << 1 | (element(a, 2, i) & 1);
+    for (int i = 0; i < 4; i++)
+        of_words = of_words << 1 | (element(a, 4, i) & 1);
+    set(&r, 4, 0, of_halves), got = spu_gather(halves), check("gather halves", &got, 4, r);
+    set(&r, 4, 0, of_words), got = spu_gather(words), check("gather words", &got, 4, r);
 }
 
 static void bytes_and_counts(void)
@@ -253,10 +128,17 @@ static void bytes_and_counts(void)
     for (int i = 0; i < 16; i++)
         r.byte[2 + i / 8] |= (a.byte[i] & 1) << (7 - i % 8);
     wide = spu_gather(va), check("gather", &wide, 4, r);
+    gathered(a);
     unsigned int bits = (unsigned int)random64();
     for (int i = 0; i < 16; i++)
         r.byte[i] = bits >> (15 - i) & 1 ? 0xff : 0;
-    got = spu_maskb(bits), check("maskb", &got, 1, r);
+    got = spu_maskb((unsigned short)bits), check("maskb", &got, 1, r);
+    for (int i = 0; i < 8; i++)
+        set(&r, 2, i, bits >> (7 - i) & 1 ? 0xffff : 0);
+    sums = spu_maskh((unsigned char)bits), check("maskh", &sums, 2, r);
+    for (int i = 0; i < 4; i++)
+        set(&r, 4, i, bits >> (3 - i) & 1 ? 0xffffffff : 0);
+    wide = spu_maskw((unsigned char)(bits & 15)), check("maskw", &wide, 4, r);
 }
 
 static void elements(void)
@@ -279,6 +161,75 @@ static void elements(void)
     memset(&r, 0, 16);
     set(&r, 4, 0, element(a, 4, 0) | element(a, 4, 1) | element(a, 4, 2) | element(a, 4, 3));
     got = spu_orx(va), check("orx", &got, 4, r);
+}
+
+/* Numbers of other widths, and both kinds of comparison by magnitude. */
+static void conversions(void)
+{
+    quad a = random_quad(), r;
+    vec_char16 bytes;
+    vec_int4 words;
+    vec_short8 halves;
+    vec_llong2 doubles;
+    to_vector(&bytes, a, 1), to_vector(&words, a, 4);
+    for (int i = 0; i < 8; i++)
+        set(&r, 2, i, (u64)element_signed(a, 1, 2 * i + 1));
+    halves = spu_extend(bytes), check("extend bytes", &halves, 2, r);
+    for (int i = 0; i < 2; i++)
+        set(&r, 8, i, (u64)element_signed(a, 4, 2 * i + 1));
+    doubles = spu_extend(words), check("extend words", &doubles, 8, r);
+
+    static const float values[] = {0, -0.0f, 1.5f, -2.75f, 3e9f, -3e9f, 5e9f, -5e9f, 2147483648.0f, 4294967040.0f, 1e20f};
+    vec_float4 f, g;
+    for (int i = 0; i < 4; i++)
+        f[i] = values[random64() % 11], g[i] = values[random64() % 11];
+    vec_int4 towards_zero = spu_convts(f, 1);
+    vec_uint4 not_negative = spu_convtu(f, 1), equal = spu_cmpabseq(f, g), greater = spu_cmpabsgt(f, g);
+    vec_float4 again = spu_convtf(not_negative, 1);
+    for (int i = 0; i < 4; i++) {
+        double twice = 2.0 * f[i], m = f[i] < 0 ? -f[i] : f[i], n = g[i] < 0 ? -g[i] : g[i];
+        long long bounded = twice > 2147483647.0 ? 2147483647 : twice < -2147483648.0 ? -2147483648ll : (long long)twice;
+        u64 unsigned_bounded = twice > 4294967295.0 ? 4294967295u : twice < 0 ? 0 : (u64)twice;
+        checks += 5;
+        failures += towards_zero[i] != bounded || not_negative[i] != unsigned_bounded;
+        failures += equal[i] != (m == n ? ~0u : 0) || greater[i] != (m > n ? ~0u : 0);
+        failures += again[i] != (float)unsigned_bounded / 2;
+    }
+    vec_double2 wide = spu_extend(f);
+    vec_float4 narrow = spu_roundtf(wide), one = spu_re(f), root = spu_rsqrte(f);
+    for (int i = 0; i < 4; i++) {
+        float magnitude = f[i] < 0 ? -f[i] : f[i];
+        checks += 3;
+        failures += (i % 2 == 0 && (wide[i / 2] != f[i] || narrow[i] != f[i])) || (i % 2 == 1 && narrow[i] != 0);
+        failures += f[i] == 0 ? one[i] * one[i] < 1e38f : one[i] != 1 / f[i];
+        failures += magnitude == 0 ? root[i] < 1e38f : root[i] != 1 / __builtin_sqrtf(magnitude);
+    }
+}
+
+/* The kinds of numbers that spu_testsv knows. */
+static void kinds(void)
+{
+    static const struct {
+        double value;
+        unsigned int kind;
+    } known[] = {{0.0, SPU_SV_POS_ZERO},
+                 {-0.0, SPU_SV_NEG_ZERO},
+                 {1e-310, SPU_SV_POS_DENORM},
+                 {-1e-310, SPU_SV_NEG_DENORM},
+                 {__builtin_inf(), SPU_SV_POS_INFINITY},
+                 {-__builtin_inf(), SPU_SV_NEG_INFINITY},
+                 {__builtin_nan(""), SPU_SV_NAN},
+                 {-__builtin_nan(""), SPU_SV_NAN},
+                 {1.0, 0},
+                 {-1e-300, 0}};
+    for (unsigned int at = 0; at < sizeof known / sizeof *known; at++) {
+        vec_double2 v = {known[at].value, 1.0};
+        for (unsigned int bit = 1; bit < 0x80; bit <<= 1) {
+            vec_ullong2 found = spu_testsv(v, bit);
+            checks++;
+            failures += found[0] != (bit == known[at].kind ? ~0ull : 0) || found[1] != 0;
+        }
+    }
 }
 
 static void floats(void)
@@ -322,6 +273,17 @@ int main(void)
         EACH("subx ", vec_uint4, vec_uint4, 4, spu_subx(va, vb, va), x - y - !(x & 1));
         EACH("genc ", vec_uint4, vec_uint4, 4, spu_genc(va, vb), (x + y) >> 32);
         EACH("genb ", vec_uint4, vec_uint4, 4, spu_genb(va, vb), x >= y);
+        EACH("gencx ", vec_uint4, vec_uint4, 4, spu_gencx(va, vb, ~va), (x + y + !(x & 1)) >> 32);
+        EACH("genbx ", vec_uint4, vec_uint4, 4, spu_genbx(va, vb, va), (x & 1) ? x >= y : x > y);
+        EACH("sr ", vec_uint4, vec_uint4, 4, spu_sr(va, vb), shifted_right(x, y, 32));
+        EACH("sr ", vec_ushort8, vec_ushort8, 2, spu_sr(va, vb), shifted_right(x, y, 16));
+        EACH("sra ", vec_int4, vec_int4, 4, spu_sra(va, vb), shifted_signed(X, y, 32));
+        EACH("sra ", vec_short8, vec_short8, 2, spu_sra(va, vb), shifted_signed(X, y, 16));
+        EACH("sl scalar ", vec_uint4, vec_uint4, 4, spu_sl(va, 5u), x << 5);
+        EACH("rlmask scalar ", vec_uint4, vec_uint4, 4, spu_rlmask(va, -7), x >> 7);
+        EACH("sub from a scalar ", vec_int4, vec_int4, 4, spu_sub(77, va), 77 - x);
+        EACH("sub a scalar ", vec_short8, vec_short8, 2, spu_sub(va, (short)77), x - 77);
+        EACH("add a scalar ", vec_ushort8, vec_ushort8, 2, spu_add(va, (unsigned short)77), x + 77);
         QUADS(vec_uchar16, 1);
         QUADS(vec_ushort8, 2);
         QUADS(vec_int4, 4);
@@ -331,7 +293,9 @@ int main(void)
         bytes_and_counts();
         elements();
         floats();
+        conversions();
     }
+    kinds();
     printf("%u of %u checks failed\n", failures, checks);
     return failures != 0;
 }

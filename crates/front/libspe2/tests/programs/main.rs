@@ -2,15 +2,27 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod agreement;
+mod examples;
+mod intrinsics;
+mod public;
+mod sdk;
+mod simulated;
 mod tool;
 
 use tool::Tool;
+
+/// The machines on which every program does the same.
+const MACHINES: [&str; 4] = ["host", "cell-ps3", "cell-qs20", "cell-qs22"];
 
 /// The programs with both sides in one file. Each prints the checks that fail.
 fn passes(name: &str) {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source(&format!("tests/programs/{name}.c"));
-    assert_eq!(tool.run(&source, &source), "", "{name}");
+    let program = tool.build(&source, &source);
+    for machine in MACHINES {
+        assert_eq!(tool.succeed(&program, &[("SEATMAP_SPE", machine)]), "", "{name} on {machine}");
+    }
 }
 
 #[test]
@@ -34,24 +46,45 @@ fn events_and_the_decrementer() {
 }
 
 #[test]
-fn intrinsics_agree_with_bytes() {
-    let Some(tool) = Tool::new() else { return };
-    let spu = tool.source("tests/programs/intrinsics.c");
-    let ppu = tool.write("host.c", include_str!("run_one.c"));
-    let said = tool.run(&spu, &ppu);
-    assert!(said.starts_with("0 of ") && !said.starts_with("0 of 0 "), "{said}");
+fn libraries_synchronise_and_compute() {
+    passes("libraries");
 }
 
 #[test]
-fn programs_that_do_not_fit_are_refused() {
+fn objects_are_constructed_and_destroyed_in_order() {
     let Some(tool) = Tool::new() else { return };
-    let spu = tool.write("large.c", "static char room[300 << 10]; int main(void) { room[1] = 1; return room[0]; }");
-    let ppu = tool.write("host.c", include_str!("run_one.c"));
-    let program = tool.build(&spu, &ppu);
-    let small = tool.execute(&program, &[]);
-    let words = String::from_utf8_lossy(&small.stderr);
-    assert_eq!(small.status.code(), Some(3), "{words}");
-    assert!(words.contains("the local store has 262144; set SEATMAP_SPE_LS_KIB"), "{words}");
+    let (spu, ppu) = (tool.source("tests/programs/objects_spu.cc"), tool.source("tests/programs/objects.cc"));
+    // A second run keeps the variables, and so the third object's mark that it was made.
+    let first = "made 1\nmade 2\nmade 3\nvector float: 4 numbers, 1.5 2\ngone 3\ngone 2\ngone 1\nlast\n";
+    let second = "made 1\nmade 2\nvector float: 4 numbers, 1.5 2\ngone 2\ngone 1\nlast\n";
+    assert_eq!(tool.run(&spu, &ppu), format!("{first}{second}two runs\n"));
+}
+
+const LARGE: &str = "static char room[300 << 10]; int main(void) { room[1] = 1; return room[0]; }";
+
+#[test]
+fn programs_that_do_not_fit_are_refused_when_they_are_linked() {
+    let Some(tool) = Tool::new() else { return };
+    let spu = tool.write("large.c", LARGE);
+    let words = tool.cellcc(&["spu", "-o", "work.spu", spu.to_str().unwrap()]).unwrap_err();
+    assert!(words.contains("bytes and a local store has 262144; --ls-size=SIZE builds it"), "{words}");
+    let words = tool.cellcc(&["spu", "--ls-size=much", "-o", "work.spu", spu.to_str().unwrap()]).unwrap_err();
+    assert!(words.contains("--ls-size=much is not a size, such as 512k"), "{words}");
+}
+
+#[test]
+fn programs_for_a_larger_store_get_one() {
+    let Some(tool) = Tool::new() else { return };
+    let (spu, ppu) = (tool.write("large.c", LARGE), tool.write("host.c", include_str!("run_one.c")));
+    let program = tool.build_with(&spu, &ppu, &["--ls-size=512k"]);
+    assert_eq!(tool.execute(&program, &[]).status.code(), Some(0));
+    // A program that is only loaded later cannot ask for it before its context is there.
+    let opens = tool.write("opens.c", include_str!("open_one.c"));
+    tool.cellcc(&["ppu", "-o", "program", opens.to_str().unwrap()]).unwrap();
+    let late = tool.execute(&program, &[]);
+    let words = String::from_utf8_lossy(&late.stderr);
+    assert_eq!(late.status.code(), Some(3), "{words}");
+    assert!(words.contains("the local store has 262144; build it with --ls-size, set SEATMAP_SPE_LS_KIB"), "{words}");
     assert_eq!(tool.execute(&program, &[("SEATMAP_SPE_LS_KIB", "512")]).status.code(), Some(0));
 }
 

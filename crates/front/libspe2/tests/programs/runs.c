@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     CHECK(first && second && spe_context_destroy(first) == 0 && spe_context_destroy(second) == 0);
     CHECK(spe_gang_context_destroy(gang) == 0);
     FAILS(spe_gang_context_destroy(gang), ESRCH);
-    CHECK(spe_cpu_info_get(SPE_COUNT_PHYSICAL_CPU_NODES, -1) == 1 && spe_cpu_info_get(SPE_COUNT_USABLE_SPES, 0) > 0);
+    CHECK(spe_cpu_info_get(SPE_COUNT_PHYSICAL_CPU_NODES, -1) >= 1 && spe_cpu_info_get(SPE_COUNT_USABLE_SPES, 0) > 0);
     FAILS(spe_cpu_info_get(SPE_COUNT_USABLE_SPES, 7), EINVAL);
     FAILS(spe_cpu_info_get(9, -1), EINVAL);
     return failed;

@@ -37,20 +37,57 @@ impl Tool {
         path
     }
 
-    fn cellcc(&self, arguments: &[&str]) {
+    /// Where a file of the folder is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Installs the library as `make install-lib` does; where its make rules are.
+    pub fn install(&self) -> PathBuf {
+        let (script, prefix) = (self.source("../../../scripts/install-lib"), self.path("prefix"));
+        let built = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+        let output = Command::new("sh").arg(script).arg(built).arg(&prefix).arg("spe2").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        prefix.join("share/seatmap/cell")
+    }
+
+    /// Runs the compiler driver; its words on the standard error where it fails.
+    pub fn cellcc(&self, arguments: &[&str]) -> Result<(), String> {
+        self.cellcc_for("", arguments)
+    }
+
+    /// As [`Tool::cellcc`], for another processor than this one.
+    pub fn cellcc_for(&self, processor: &str, arguments: &[&str]) -> Result<(), String> {
         let mut command = Command::new("sh");
         command.arg(self.source("cell/seatmap-cellcc")).args(arguments).env("SEATMAP_CELL_LIB", self.folder.path());
+        if !processor.is_empty() {
+            command.env("SEATMAP_CELL_MARCH", processor);
+        }
         let output = command.current_dir(self.folder.path()).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let words = || format!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.status.success().then_some(()).ok_or_else(words)
     }
 
     /// Compiles an SPU program, embeds it as `work`, and links it into a PPE program.
     pub fn build(&self, spu: &Path, ppu: &Path) -> PathBuf {
-        let strict = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-parentheses"];
+        self.build_with(spu, ppu, &[])
+    }
+
+    /// As [`Tool::build`], with more arguments for the SPU program's compiler. Sources that end in `.cc` are C++.
+    pub fn build_with(&self, spu: &Path, ppu: &Path, more: &[&str]) -> PathBuf {
+        let strict = ["-O2", "-Wall", "-Wextra", "-Wno-parentheses", "-Wno-main"];
+        let language = |source: &Path, tool: &str| match source.extension().is_some_and(|end| end == "cc") {
+            true => [format!("{tool}++"), "-std=gnu++17".into()],
+            false => [tool.into(), "-std=gnu11".into()],
+        };
+        let (compile, link) = (language(spu, "spu"), language(ppu, "ppu"));
         let (spu, ppu) = (spu.to_str().unwrap(), ppu.to_str().unwrap());
-        self.cellcc(&[&["spu"], &strict[..], &["-o", "work.spu", spu]].concat());
-        self.cellcc(&["embed", "work", "work.spu", "work.o"]);
-        self.cellcc(&[&["ppu"], &strict[..], &["-o", "program", ppu, "work.o"]].concat());
+        let own = self.source("tests/programs");
+        let compile = [compile[0].as_str(), &compile[1], "-I", own.to_str().unwrap(), "-o", "work.spu", spu];
+        self.cellcc(&[&compile[..], &strict[..], more].concat()).unwrap();
+        self.cellcc(&["embed", "work", "work.spu", "work.o"]).unwrap();
+        let link = [link[0].as_str(), &link[1], "-o", "program", ppu, "work.o"];
+        self.cellcc(&[&link[..], &strict[..]].concat()).unwrap();
         self.folder.path().join("program")
     }
 
@@ -63,7 +100,12 @@ impl Tool {
 
     /// Builds and runs a program that must succeed, and gives what it printed.
     pub fn run(&self, spu: &Path, ppu: &Path) -> String {
-        let output = self.execute(&self.build(spu, ppu), &[]);
+        self.succeed(&self.build(spu, ppu), &[])
+    }
+
+    /// Runs a program that must succeed, and gives what it printed.
+    pub fn succeed(&self, program: &Path, environment: &[(&str, &str)]) -> String {
+        let output = self.execute(program, environment);
         let (said, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "{:?}: {said}{words}", output.status);
         said.into_owned()

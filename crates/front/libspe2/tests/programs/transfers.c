@@ -34,6 +34,8 @@ static void lists(void)
     memset((void *)data, 0, sizeof data);
     mfc_getl(data, control.values, list, sizeof list, 5, 0, 0);
     mfc_write_tag_mask(1 << 5);
+    while (mfc_stat_list_stall_status() == 0)
+        ;
     CHECK(mfc_read_tag_status_immediate() == 0 && mfc_stat_list_stall_status() == 1);
     CHECK(data[0] == 192 && data[64] == 128 && data[128] == 0);
     CHECK(mfc_read_list_stall_status() == 1 << 5);
@@ -118,7 +120,8 @@ int main(void)
     CHECK(spe_mfcio_tag_status_read(spe, 1 << 3, SPE_TAG_ALL, &status) == 0 && status == 1 << 3);
     CHECK(memcmp(store + 0x20000, values, 4096) == 0);
     memset(values, 0, sizeof values);
-    CHECK(spe_mfcio_putb(spe, 0x20000, values, 4096, 3, 0, 0) == 0 && values[1023] == 1023);
+    CHECK(spe_mfcio_putb(spe, 0x20000, values, 4096, 3, 0, 0) == 0);
+    CHECK(spe_mfcio_tag_status_read(spe, 0, SPE_TAG_ANY, &status) == 0 && status == 1 << 3 && values[1023] == 1023);
     FAILS(spe_mfcio_get(spe, 0x20000, values, 4096, 16, 0, 0), EINVAL);
     FAILS(spe_mfcio_get(spe, 0x20000, values, 4096, 0, 256, 0), EINVAL);
     FAILS(spe_mfcio_get(spe, 0x20000, values, 24, 0, 0, 0), EINVAL);

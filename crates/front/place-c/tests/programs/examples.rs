@@ -3,7 +3,7 @@
 use crate::installed::{How, library, stdout};
 use seatmap_machine::import;
 use seatmap_pattern::Pattern;
-use seatmap_place::{Request, search::Limit};
+use seatmap_place::{PlaceRequest, search::Limit};
 use seatmap_plan::Plan;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn own_edges_on_an_own_matrix() {
 fn plan_of(machine: &[u8], pattern: &str) -> Plan {
     let machine = import::read(machine, "machine", None).unwrap();
     let pattern = Pattern::from_json(pattern).unwrap();
-    let mut request = Request::new(&machine, &pattern);
+    let mut request = PlaceRequest::new(&machine, &pattern);
     request.limit = Limit::kicks(50);
     request.threads = 2;
     let answer = request.place().unwrap();

@@ -3,7 +3,7 @@
 use super::draw::Drawing;
 use super::flow::{Flow, parts};
 use super::marks::Most;
-use super::{Floor, Seating};
+use super::{DrawnPlacement, Floor};
 use crate::traffic::short;
 use maud::Markup;
 use seatmap_machine::Profile;
@@ -16,7 +16,7 @@ use seatmap_sim::catalog::Model;
 pub struct Comparison<'a> {
     pub(super) title: String,
     pub(super) floor: Floor,
-    pub(super) seatings: [Seating; 2],
+    pub(super) seatings: [DrawnPlacement; 2],
     pub(super) flows: [Flow; 2],
     pub(super) most: Most,
     pub(super) parts: Vec<Option<usize>>,
@@ -43,7 +43,7 @@ impl<'a> Comparison<'a> {
         model: Option<&Model>,
         pattern: &'a Pattern,
         plan: &Plan,
-        seatings: [Seating; 2],
+        seatings: [DrawnPlacement; 2],
     ) -> Self {
         let floor = Floor::of(profile, model);
         let flows = [&seatings[0], &seatings[1]].map(|seating| Flow::of(&floor, pattern, seating));

@@ -4,7 +4,7 @@ use super::flow::{Flow, Pair};
 use super::marks::{HOME, Most, part};
 use super::pack::LETTER;
 use super::parts::{Area, Point, Seat};
-use super::{Floor, Seating};
+use super::{DrawnPlacement, Floor};
 use crate::svg::number;
 use crate::traffic::counted;
 use maud::{Markup, html};
@@ -26,7 +26,7 @@ pub(super) struct Drawing<'a> {
     pub floor: &'a Floor,
     pub pattern: &'a Pattern,
     pub parts: &'a [Option<usize>],
-    pub seating: &'a Seating,
+    pub seating: &'a DrawnPlacement,
     pub flow: &'a Flow,
     pub most: Most,
     /// The unit of an edge's weight.

@@ -1,6 +1,6 @@
 //! Traffic on the machine: loads of links and borders, lines at their homes.
 
-use super::{Floor, Seating};
+use super::{DrawnPlacement, Floor};
 use seatmap_pattern::Pattern;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub fn of(floor: &Floor, pattern: &Pattern, seating: &Seating) -> Self {
+    pub fn of(floor: &Floor, pattern: &Pattern, seating: &DrawnPlacement) -> Self {
         let mut flow = Flow {
             wires: vec![0.0; floor.wires.len()],
             borders: vec![0.0; floor.areas.len()],

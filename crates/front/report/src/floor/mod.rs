@@ -1,7 +1,7 @@
 //! A machine as it lies: a ring, a mesh, or levels inside each other; with threads, lines and traffic on it.
 //!
 //! [`Floor::of`] asks the model where there is one, since only that knows its stops and links, and else the profile's
-//! topology. A [`Comparison`] puts two [`Seating`]s of one pattern on it, in one scale: before, and after.
+//! topology. A [`Comparison`] puts two [`DrawnPlacement`]s of one pattern on it, in one scale: before, and after.
 //!
 //! | module | is |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `ring`, `eib`, `mesh`, `levels` | the four plans, each from its own knowledge to the same parts |
 //! | `nested`, `pack` | boxes inside boxes |
 //! | `ways`, `flow` | which links data passes, and what that adds up to |
-//! | `seating`, `comparison` | who sits where; before, after, and the figures between |
+//! | `placement`, `comparison` | who sits where; before, after, and the figures between |
 //! | `marks`, `draw`, `legend`, `picture` | a seating on a floor as SVG; two of them for papers and pages |
 
 mod comparison;
@@ -24,14 +24,14 @@ mod nested;
 mod pack;
 mod parts;
 mod picture;
+mod placement;
 mod ring;
-mod seating;
 mod ways;
 
 pub use comparison::Comparison;
 pub use picture::svg;
 pub(crate) use picture::{machine, section};
-pub use seating::Seating;
+pub use placement::DrawnPlacement;
 
 use parts::{Area, Home, Label, Seat, Wire};
 use seatmap_machine::Profile;

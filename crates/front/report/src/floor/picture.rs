@@ -98,8 +98,13 @@ pub(crate) fn section(comparison: &Comparison) -> Markup {
 /// A machine without tasks.
 pub(crate) fn machine(floor: &Floor) -> Markup {
     let nobody = seatmap_pattern::Pattern::gathered("", 0, []);
-    let seating =
-        super::Seating { title: String::new(), placement: Vec::new(), cost: None, homes: Vec::new(), counted: None };
+    let seating = super::DrawnPlacement {
+        title: String::new(),
+        placement: Vec::new(),
+        cost: None,
+        homes: Vec::new(),
+        counted: None,
+    };
     let flow = super::flow::Flow::of(floor, &nobody, &seating);
     let most = super::marks::Most { load: 1.0, pair: 1.0 };
     let drawing = super::draw::Drawing {

@@ -77,7 +77,8 @@ fn golden(profile: &Profile, model: Option<&Model>, placement: &[u32], homes: &[
         ..Plan::new(profile.name.clone(), placement.to_vec())
     };
     let before: Vec<u32> = profile.topology.os_indices().take(5).collect();
-    let seatings = [Seating::in_order(profile, &pattern, &plan, before), Seating::planned(&pattern, &plan)];
+    let seatings =
+        [DrawnPlacement::in_order(profile, &pattern, &plan, before), DrawnPlacement::planned(&pattern, &plan)];
     svg(&Comparison::new(profile, model, &pattern, &plan, seatings)).replace("><", ">\n<")
 }
 
@@ -113,7 +114,7 @@ fn what_a_simulator_counted_stands_in() {
     let profile = bare(&model);
     let plan = Plan { objective: Some(Objective::Simulated), ..Plan::new("small", vec![0, 2, 4]) };
     let counted = (0..16).map(f64::from).collect::<Vec<_>>();
-    let seating = Seating { counted: Some(counted), ..Seating::planned(&pattern, &plan) };
+    let seating = DrawnPlacement { counted: Some(counted), ..DrawnPlacement::planned(&pattern, &plan) };
     let text = svg(&Comparison::new(&profile, Some(&model), &pattern, &plan, [seating.clone(), seating]));
     assert!(text.contains("busiest link, messages") && text.contains("15 (stop 7 to stop 6)"), "{text}");
 }
@@ -133,7 +134,8 @@ fn names_are_text() {
     let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
     pattern.names = vec!["<script>alert(1)</script>\u{1b}".to_owned(), "b".to_owned()];
     let plan = Plan { names: pattern.names.clone(), ..Plan::new(profile.name.clone(), vec![0, 1]) };
-    let seatings = [Seating::in_order(&profile, &pattern, &plan, vec![0, 1]), Seating::planned(&pattern, &plan)];
+    let seatings =
+        [DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]), DrawnPlacement::planned(&pattern, &plan)];
     let text = svg(&Comparison::new(&profile, None, &pattern, &plan, seatings));
     assert!(!text.contains("<script") && !text.contains('\u{1b}') && text.contains("&lt;script&gt;"));
 }
@@ -250,9 +252,9 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
 }
 
 /// The seating, and the homes of its edges if the floor has any.
-fn seating(floor: &Floor, pattern: &Pattern, seats: &[u32]) -> Seating {
+fn seating(floor: &Floor, pattern: &Pattern, seats: &[u32]) -> DrawnPlacement {
     let homes = (0..pattern.edges.len()).map(|at| (at * 7).checked_rem(floor.homes.len())).collect();
-    Seating { title: "any".to_owned(), placement: seats.to_vec(), cost: None, homes, counted: None }
+    DrawnPlacement { title: "any".to_owned(), placement: seats.to_vec(), cost: None, homes, counted: None }
 }
 
 proptest! {
@@ -295,7 +297,7 @@ proptest! {
         let (profile, model) = &MACHINES[machine];
         let plan = Plan::new("any", seats.clone());
         let floor = Floor::of(profile, model.as_ref());
-        let seatings = [seating(&floor, &pattern, &seats), Seating::planned(&pattern, &plan)];
+        let seatings = [seating(&floor, &pattern, &seats), DrawnPlacement::planned(&pattern, &plan)];
         let text = svg(&Comparison::new(profile, model.as_ref(), &pattern, &plan, seatings));
         prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
         let taken = seats.iter().collect::<BTreeSet<_>>().len();

@@ -56,7 +56,7 @@ pub(crate) const TERMS: &[Term] = &[
     term("governor", "The kernel's rule for a CPU's frequency; 'performance' keeps it high."),
     term("greedy growth", "Tasks are placed one by one, each where it costs least beside those that sit already."),
     term("group", "CPUs that are near each other by the measured distances, whatever the topology says."),
-    term("hardware thread", "What the operating system calls a CPU; a core with SMT has two or more."),
+    term("hardware thread", "A CPU, as the operating system calls it; a core with SMT has two or more."),
     term(
         "home",
         "The place where the coherence of a cache line is kept, such as a slice of the L3 cache: a distance depends on it.",
@@ -75,7 +75,7 @@ pub(crate) const TERMS: &[Term] = &[
     term("mean", "The sum of the values, divided by their number."),
     term("median", "Half of the samples lie below this value and half above it."),
     term("microcode", "The processor's own program, which updates may replace."),
-    term("mitigation", "What the kernel does against a flaw of the processor, often at a cost in speed."),
+    term("mitigation", "A measure of the kernel against a flaw of the processor, often at a cost in speed."),
     term("multi-regime", "The distance of this pair jumped between two or more levels while it was measured."),
     term("NUMA node", "Memory and the CPUs that are nearest to it."),
     term("p1", "1 % of the values lie below this one."),
@@ -84,7 +84,7 @@ pub(crate) const TERMS: &[Term] = &[
     term("p90", "90 % of the values lie below this one."),
     term("p99", "99 % of the values lie below this one."),
     term("p99.9", "99.9 % of the values lie below this one."),
-    term("package", "What is plugged into a socket: one processor with all its dies."),
+    term("package", "The part that is plugged into a socket: one processor with all its dies."),
     term("pattern", "Which task sends how much to which other task."),
     term("placement", "Which task sits on which CPU."),
     term("PU", "Processing unit, or hardware thread: what the operating system calls a CPU."),
@@ -126,5 +126,5 @@ pub(crate) const TERMS: &[Term] = &[
     term("topology", "Which CPUs share cores, caches, memory and packages."),
     term("turbo", "Frequencies above the nominal one, as long as power and heat allow."),
     term("verified", "The kernel confirmed the seat, and the thread was never seen on another CPU."),
-    term("weight", "What the pattern's edge counts: bytes, or messages."),
+    term("weight", "The unit of the pattern's edges: bytes, or messages."),
 ];

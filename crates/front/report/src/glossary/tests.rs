@@ -59,7 +59,7 @@ fn a_page_ends_with_its_terms() {
 
 /// All pages of this crate's samples, by name.
 fn pages() -> Vec<(&'static str, String)> {
-    use crate::floor::{Comparison, Floor, Seating};
+    use crate::floor::{Comparison, DrawnPlacement, Floor};
     use crate::{html, samples};
     let profile = samples::two_groups();
     let pattern = seatmap_pattern::generate("ring:4").unwrap();
@@ -71,7 +71,10 @@ fn pages() -> Vec<(&'static str, String)> {
         baselines,
         ..seatmap_plan::Plan::new("desk", vec![0, 1, 2, 3])
     };
-    let seatings = [Seating::in_order(&profile, &pattern, &plan, vec![0, 1, 4, 5]), Seating::planned(&pattern, &plan)];
+    let seatings = [
+        DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 4, 5]),
+        DrawnPlacement::planned(&pattern, &plan),
+    ];
     let comparison = Comparison::new(&profile, None, &pattern, &plan, seatings);
     vec![
         ("show", html::page(&profile, &Floor::of(&profile, None))),

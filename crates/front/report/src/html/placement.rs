@@ -159,7 +159,7 @@ fn traffic(profile: &Profile, pattern: &Pattern, plan: &Plan) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::floor::Seating;
+    use crate::floor::DrawnPlacement;
 
     #[test]
     fn names_cannot_run_as_scripts() {
@@ -167,7 +167,8 @@ mod tests {
         let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
         pattern.names = vec!["<script>alert(1)</script>".to_owned(), "b".to_owned()];
         let plan = Plan { names: pattern.names.clone(), cost: Some(1.0), ..Plan::new("x", vec![0, 1]) };
-        let seatings = [Seating::in_order(&profile, &pattern, &plan, vec![0, 1]), Seating::planned(&pattern, &plan)];
+        let seatings =
+            [DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]), DrawnPlacement::planned(&pattern, &plan)];
         let comparison = Comparison::new(&profile, None, &pattern, &plan, seatings);
         let page = placement(&profile, &pattern, &plan, &comparison);
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
@@ -181,8 +182,10 @@ mod tests {
         let random = seatmap_plan::Random { mean: 400.0, best: 300.0 };
         let baselines = Some(seatmap_plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
         let plan = Plan { cost: Some(200.0), baselines, ..Plan::new("x", vec![4, 5, 6, 7]) };
-        let seatings =
-            [Seating::in_order(&profile, &pattern, &plan, vec![0, 1, 2, 3]), Seating::planned(&pattern, &plan)];
+        let seatings = [
+            DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2, 3]),
+            DrawnPlacement::planned(&pattern, &plan),
+        ];
         placement(&profile, &pattern, &plan, &Comparison::new(&profile, None, &pattern, &plan, seatings))
     }
 

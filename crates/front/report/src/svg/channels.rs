@@ -43,7 +43,7 @@ fn drawn(found: &Found) -> (Vec<Curve>, Title<'static>, Title<'static>) {
         }
         Figures::Slices(told) => {
             let them = [("at random", shares(&told.random)), ("in slices", shares(&told.sliced))];
-            (numbered(them), title("share of the pairs that are no slower, %", Unit::Percent), cycles)
+            (numbered(them), title("share of the pairs that are not slower, %", Unit::Percent), cycles)
         }
         Figures::Gain(told) => {
             let points = (1..).zip(&told.speed_ups).map(|(at, gain)| (f64::from(at), *gain)).collect();

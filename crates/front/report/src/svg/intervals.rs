@@ -16,7 +16,7 @@ const BELOW: f64 = 42.0;
 
 /// A difference with its interval.
 pub(crate) struct Interval {
-    /// What it is the difference from.
+    /// The base of the difference.
     pub name: String,
     /// The difference.
     pub centre: f64,

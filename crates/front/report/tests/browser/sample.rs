@@ -6,7 +6,7 @@ use seatmap_machine::{
 };
 use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport};
 use seatmap_plan::{Baselines, Channel, Plan, Random};
-use seatmap_report::floor::{Comparison, Floor, Seating};
+use seatmap_report::floor::{Comparison, DrawnPlacement, Floor};
 
 const PUS: u32 = 16;
 const GROUP: u32 = 8;
@@ -139,8 +139,10 @@ pub fn placement() -> String {
         channels: vec![channel(0, 1), channel(1, 2)],
         ..Plan::new("xeon-phi-5110p", vec![1, 5, 9, 13])
     };
-    let seatings =
-        [Seating::in_order(&profile, &pattern, &plan, vec![0, 60, 120, 180]), Seating::planned(&pattern, &plan)];
+    let seatings = [
+        DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 60, 120, 180]),
+        DrawnPlacement::planned(&pattern, &plan),
+    ];
     let comparison = Comparison::new(&profile, Some(&model), &pattern, &plan, seatings);
     seatmap_report::html::placement(&profile, &pattern, &plan, &comparison)
 }

@@ -50,7 +50,7 @@ fn check_head(written: &Written) -> Result<(), Flaw> {
     }
     match written.frequency_ghz {
         Some(ghz) if !(ghz > 0.0 && ghz <= MAX_FREQUENCY_GHZ) => {
-            flaw("frequency_ghz", format!("{ghz} is no frequency between 0 and {MAX_FREQUENCY_GHZ} GHz"))
+            flaw("frequency_ghz", format!("{ghz} is not a frequency between 0 and {MAX_FREQUENCY_GHZ} GHz"))
         }
         _ => Ok(()),
     }
@@ -141,7 +141,7 @@ fn check_parameter(key: &str, parameter: &Parameter, frequency_ghz: Option<f64>)
     match parameter.ns(frequency_ghz) {
         None => flaw(key, "give round_trip_ns or round_trip_cycles, one of the two"),
         Some(ns) if ns > 0.0 && ns <= MAX_ROUND_TRIP_NS => Ok(ns),
-        Some(ns) => flaw(key, format!("{ns} ns is no round trip between 0 and {MAX_ROUND_TRIP_NS} ns")),
+        Some(ns) => flaw(key, format!("{ns} ns is not a round trip between 0 and {MAX_ROUND_TRIP_NS} ns")),
     }
 }
 
@@ -200,7 +200,10 @@ mod tests {
         for value in ["nan", "inf", "-1.0", "0.0", "1e9"] {
             let distance = two_classes(50.0, 200.0).replace("200.0", value);
             let problem = problem("cores_per_l3 = 2", &distance, "");
-            assert!(problem.starts_with("distance.other_package: ") && problem.contains("no round trip"), "{problem}");
+            assert!(
+                problem.starts_with("distance.other_package: ") && problem.contains("not a round trip"),
+                "{problem}"
+            );
         }
     }
 
@@ -212,7 +215,7 @@ mod tests {
         let text = format!("frequency_ghz = 2.0\n{}", dual("cores_per_l3 = 2", &both, ""));
         assert!(refusal(&text).ends_with("give round_trip_ns or round_trip_cycles, one of the two"));
         let text = format!("frequency_ghz = nan\n{}", dual("cores_per_l3 = 2", &cycles, ""));
-        assert!(refusal(&text).contains("NaN is no frequency"));
+        assert!(refusal(&text).contains("NaN is not a frequency"));
     }
 
     #[test]

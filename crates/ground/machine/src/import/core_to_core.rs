@@ -102,9 +102,9 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
         return Ok(f64::NAN);
     }
     let quoted: String = cell.chars().take(QUOTED).collect();
-    let ns: f64 = cell.parse().map_err(|_| format!("'{quoted}' is no number"))?;
+    let ns: f64 = cell.parse().map_err(|_| format!("'{quoted}' is not a number"))?;
     let in_range = (0.0..=MAX_ONE_WAY_NS).contains(&ns) && (ns > 0.0 || diagonal);
-    if in_range { Ok(ns) } else { Err(format!("{quoted} ns is no latency between two PUs")) }
+    if in_range { Ok(ns) } else { Err(format!("{quoted} ns is not a latency between two PUs")) }
 }
 
 fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
@@ -164,11 +164,11 @@ mod tests {
         .map(refusal)
         .into();
         insta::assert_snapshot!(all.join("\n"), @"
-        line 3, column 3: nan ns is no latency between two PUs
-        line 2, column 1: -1 ns is no latency between two PUs
-        line 2, column 1: 0 ns is no latency between two PUs
-        line 2, column 1: 1e300 ns is no latency between two PUs
-        line 2, column 1: inf ns is no latency between two PUs
+        line 3, column 3: nan ns is not a latency between two PUs
+        line 2, column 1: -1 ns is not a latency between two PUs
+        line 2, column 1: 0 ns is not a latency between two PUs
+        line 2, column 1: 1e300 ns is not a latency between two PUs
+        line 2, column 1: inf ns is not a latency between two PUs
         line 3, column 3: row 3 has 2 cells, and the first has 3
         line 2, column 5: column 4 of a matrix with 3 columns
         line 3, column 1: row 3 of a matrix with 2 columns
@@ -176,14 +176,14 @@ mod tests {
         line 2, column 1: row 2 of a matrix with 1 columns
         line 1, column 1: the matrix has one PU and so no pair
         line 1, column 1: there is not one latency in the file
-        line 1, column 1: 'name' is no number
+        line 1, column 1: 'name' is not a number
         ");
     }
 
     #[test]
     fn a_console_log_is_told_apart() {
         let text = "Num cores: 2\nUsing RDTSC to measure time: false\n";
-        insta::assert_snapshot!(matrix(text).unwrap_err(), @"line 1, column 1: 'Num cores: 2' is no number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
+        insta::assert_snapshot!(matrix(text).unwrap_err(), @"line 1, column 1: 'Num cores: 2' is not a number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
     }
 
     #[test]

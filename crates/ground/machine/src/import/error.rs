@@ -24,7 +24,7 @@ pub enum ImportError {
     },
     /// The file is not of a kind known here.
     #[error(
-        "this is no file that can be read here; what can be: seatmap-profile JSON, seatmap-machine TOML, \
+        "unrecognised format; expected one of: seatmap-profile JSON, seatmap-machine TOML, \
          core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)"
     )]
     Unknown,
@@ -45,7 +45,7 @@ pub enum ImportError {
     #[error(transparent)]
     Description(#[from] DescriptionError),
     /// A frequency at which no processor counts.
-    #[error("{0} Hz is no clock frequency; give the time-stamp counter's, such as 2.8g")]
+    #[error("{0} Hz is not a clock frequency; give the time-stamp counter's, such as 2.8g")]
     Frequency(f64),
     /// A matrix and a topology of different machines, by their size.
     #[error(

@@ -21,7 +21,7 @@
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
-use super::{File, ImportError, Imported, MAX_PUS, Note, Options};
+use super::{File, ImportError, ImportOptions, Imported, MAX_PUS, Note};
 use crate::{Matrix, Pu, Topology};
 use seatmap_document::Position;
 
@@ -41,7 +41,7 @@ const REMEDY: &str = "a .mct begins with '#NAME #HWCs N #Nodes M SMT K' and N x 
 ///
 /// # Errors
 /// [`ImportError::Malformed`], and [`ImportError::Frequency`] for an option outside the accepted range.
-pub(super) fn read(text: &str, file: File<'_>, options: &Options) -> Result<Imported, ImportError> {
+pub(super) fn read(text: &str, file: File<'_>, options: &ImportOptions) -> Result<Imported, ImportError> {
     let frequency_hz = options.frequency_hz.unwrap_or(ASSUMED_FREQUENCY_HZ);
     if !FREQUENCIES_HZ.contains(&frequency_hz) {
         return Err(ImportError::Frequency(frequency_hz));
@@ -80,7 +80,7 @@ impl Header {
         let (Some("#HWCs"), Some("#Nodes"), Some("SMT")) =
             (words.get(1).copied(), words.get(3).copied(), words.get(5).copied())
         else {
-            return Err(wrong(text, start, "the first line is no MCTOP header".to_owned()));
+            return Err(wrong(text, start, "the first line is not an MCTOP header".to_owned()));
         };
         match (number(2), number(4), number(6)) {
             (Some(contexts @ 2..=MAX_PUS), Some(nodes), Some(smt @ 0..=1)) => {
@@ -116,15 +116,15 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Im
 fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, String> {
     let words: Vec<&str> = line.split_whitespace().take(4).collect();
     let [i, j, cycles] = words[..] else {
-        return if words.is_empty() { Ok(None) } else { Err("this is no line of three numbers".to_owned()) };
+        return if words.is_empty() { Ok(None) } else { Err("this is not a line of three numbers".to_owned()) };
     };
     let (Ok(i), Ok(j), Ok(cycles)) = (i.parse::<usize>(), j.parse::<usize>(), cycles.parse::<u32>()) else {
-        return Err("this is no line of three whole numbers".to_owned());
+        return Err("this is not a line of three whole numbers".to_owned());
     };
     let in_range = cycles > 0 && f64::from(cycles) <= most;
     match (i.max(j) < n, i == j || in_range) {
         (false, _) => Err(format!("there is no context {} among {n}", i.max(j))),
-        (_, false) => Err(format!("{cycles} cycles are no latency between two contexts")),
+        (_, false) => Err(format!("{cycles} cycles are not a latency between two contexts")),
         _ => Ok(Some((i, j, cycles))),
     }
 }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn import(text: &str, frequency_hz: Option<f64>) -> Result<Imported, ImportError> {
-        read(text, File { name: "box.mct", date: None }, &Options { frequency_hz })
+        read(text, File { name: "box.mct", date: None }, &ImportOptions { frequency_hz })
     }
 
     fn refusal(text: &str) -> String {
@@ -213,7 +213,10 @@ mod tests {
         let long = text().replace("0    1    308", "0 1 2000000").replace("1    0    308", "1 0 2000000");
         assert!(import(&long, Some(2e6)).is_ok(), "a second each way");
         let error = import(&long, Some(1.9e6)).unwrap_err().to_string();
-        assert!(error.starts_with("line 3, column 1: 2000000 cycles are no latency between two contexts"), "{error}");
+        assert!(
+            error.starts_with("line 3, column 1: 2000000 cycles are not a latency between two contexts"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -233,14 +236,14 @@ mod tests {
         .map(|text| refusal(&text))
         .into();
         insta::assert_snapshot!(all.join("\n"), @"
-        line 1, column 1: the first line is no MCTOP header
+        line 1, column 1: the first line is not an MCTOP header
         line 1, column 1: #HWCs is not 2 to 8192, #Nodes no number or SMT not 0 or 1
         line 68, column 1: the file ends before the 64000000 pairs of 8000 contexts
-        line 29, column 1: this is no line of three numbers
-        line 3, column 1: this is no line of three whole numbers
-        line 3, column 1: 0 cycles are no latency between two contexts
+        line 29, column 1: this is not a line of three numbers
+        line 3, column 1: this is not a line of three whole numbers
+        line 3, column 1: 0 cycles are not a latency between two contexts
         line 3, column 1: there is no context 8 among 8
-        line 64, column 1: this is no line of three numbers
+        line 64, column 1: this is not a line of three numbers
         line 65, column 12: the pair 7 6 is missing before this
         ");
     }

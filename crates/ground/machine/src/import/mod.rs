@@ -42,7 +42,7 @@ pub const MAX_PUS: usize = 8192;
 
 /// Facts that a file does not hold and that the user may add.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct ImportOptions {
     /// Cycles a second, for files that count cycles: the frequency of the time-stamp counter, which is the nominal one.
     pub frequency_hz: Option<f64>,
 }
@@ -61,7 +61,7 @@ pub struct Imported {
 /// # Errors
 /// The same errors as [`read_with`].
 pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, ImportError> {
-    read_with(bytes, name, date, &Options::default()).map(|imported| imported.profile)
+    read_with(bytes, name, date, &ImportOptions::default()).map(|imported| imported.profile)
 }
 
 /// Reads a file of any kind known here.
@@ -78,7 +78,12 @@ pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, Imp
 ///
 /// # Errors
 /// [`ImportError`] with the problem, its place and the remedy.
-pub fn read_with(bytes: &[u8], name: &str, date: Option<&str>, options: &Options) -> Result<Imported, ImportError> {
+pub fn read_with(
+    bytes: &[u8],
+    name: &str,
+    date: Option<&str>,
+    options: &ImportOptions,
+) -> Result<Imported, ImportError> {
     let text = text_of(bytes)?;
     let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), date };
     let imported = match Format::recognise(text, name).ok_or(ImportError::Unknown)? {
@@ -150,7 +155,7 @@ mod tests {
 
     #[test]
     fn an_unknown_kind_lists_what_is_known() {
-        insta::assert_snapshot!(refusal(b"Dear all,", "letter.txt"), @"this is no file that can be read here; what can be: seatmap-profile JSON, seatmap-machine TOML, core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)");
+        insta::assert_snapshot!(refusal(b"Dear all,", "letter.txt"), @"unrecognised format; expected one of: seatmap-profile JSON, seatmap-machine TOML, core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)");
     }
 
     #[test]

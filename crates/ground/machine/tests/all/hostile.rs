@@ -7,7 +7,7 @@ mod change;
 use change::any_change;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use seatmap_machine::import::{self, Imported, Options};
+use seatmap_machine::import::{self, ImportOptions, Imported};
 
 /// The small beginnings of each kind of file, on which changes are made: enough to get past the first line.
 const SEEDS: [(&str, &str); 6] = [
@@ -65,7 +65,9 @@ const POISON: [&str; 18] = [
 
 /// Reads, and checks what came out.
 fn import(bytes: &[u8], name: &str) -> bool {
-    let Ok(Imported { profile, .. }) = import::read_with(bytes, name, None, &Options::default()) else { return false };
+    let Ok(Imported { profile, .. }) = import::read_with(bytes, name, None, &ImportOptions::default()) else {
+        return false;
+    };
     assert!(profile.check().is_ok(), "{:?}", profile.check());
     for (_, _, ns) in profile.core_distance.iter().flat_map(|distance| distance.median_ns.pairs()) {
         assert!(ns.is_nan() || (*ns >= 0.0 && ns.is_finite()), "{ns}");

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_machine::import::{self, Imported, Note, Options};
+use seatmap_machine::import::{self, ImportOptions, Imported, Note};
 use seatmap_machine::{CoreKind, Profile, Pu, export};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ fn folder(name: &str) -> Option<PathBuf> {
 fn imported(path: &Path) -> Imported {
     let bytes = std::fs::read(path).unwrap();
     let name = path.to_str().unwrap();
-    import::read_with(&bytes, name, None, &Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
+    import::read_with(&bytes, name, None, &ImportOptions::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn median_ns(profile: &Profile) -> f64 {
@@ -68,7 +68,7 @@ fn a_console_log_is_refused_with_its_line() {
     let Some(folder) = folder("core-to-core") else { return };
     let bytes = std::fs::read(folder.join("not-a-matrix-console-log.csv")).unwrap();
     let error = import::read(&bytes, "not-a-matrix-console-log.csv", None).unwrap_err().to_string();
-    insta::assert_snapshot!(error, @"line 1, column 1: 'Num cores: 2' is no number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
+    insta::assert_snapshot!(error, @"line 1, column 1: 'Num cores: 2' is not a number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn mctop_descriptions_have_their_cores_and_nodes() {
 fn mctop_cycles_are_one_way() {
     let Some(folder) = folder("mctop") else { return };
     let bytes = std::fs::read(folder.join("lpdxeon2680.mct")).unwrap();
-    let options = Options { frequency_hz: Some(2.8e9) };
+    let options = ImportOptions { frequency_hz: Some(2.8e9) };
     let profile = import::read_with(&bytes, "lpdxeon2680.mct", None, &options).unwrap().profile;
     let ns = |i, j| profile.core_distance.as_ref().unwrap().median_ns[(i, j)];
     // 28, 112 and 308 cycles of 2.8 GHz: siblings, one socket, two.

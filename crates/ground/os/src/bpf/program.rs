@@ -37,7 +37,7 @@ pub enum LoadError {
         name: &'static str,
         /// The kernel's error.
         source: io::Error,
-        /// What its checker said; empty where it said nothing.
+        /// The words of its checker; empty where it said nothing.
         log: String,
     },
     /// The kernel did not attach it.

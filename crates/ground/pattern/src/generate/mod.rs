@@ -84,7 +84,7 @@ fn edges(name: &str, rest: &str) -> Result<Edges, String> {
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     match text {
         "" => Err("a number is missing".to_owned()),
-        _ => text.parse().map_err(|_| format!("'{text}' is no whole number below 2^64")),
+        _ => text.parse().map_err(|_| format!("'{text}' is not a whole number below 2^64")),
     }
 }
 

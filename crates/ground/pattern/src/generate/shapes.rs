@@ -13,7 +13,7 @@ pub(super) fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> 
         "master-worker" => (1..n).flat_map(|worker| pair(0, worker)).collect(),
         "binomial-tree" => (1..n).map(|task| Edge::unit(task & (task - 1), task)).collect(),
         "recursive-doubling" => recursive_doubling(n)?,
-        "butterfly" if !n.is_power_of_two() => return Err(format!("{n} is no power of two")),
+        "butterfly" if !n.is_power_of_two() => return Err(format!("{n} is not a power of two")),
         "butterfly" => exchanges(n)?,
         "all-to-all" => return clusters([1, n]),
         _ => Vec::new(),

@@ -53,7 +53,7 @@ fn what_is_no_pattern_is_told_how_to_be_one() {
     assert!(refused("rings:3").contains("no pattern is called 'rings'"));
     assert!(refused("ring").contains("write ring:N[:bidirectional]"));
     assert!(refused("pairs:3").contains("3 tasks do not pair up"));
-    assert!(refused("butterfly:12").contains("no power of two"));
+    assert!(refused("butterfly:12").contains("not a power of two"));
     assert!(refused("all-to-all:1000000").contains("edges"));
     assert!(refused("stencil2d:4").contains("2 numbers joined by x"));
     assert!(refused("stencil3d:9999999x9999999x9999999").contains("tasks"));

@@ -105,7 +105,7 @@ impl Tasks {
         let wrong = |problem: String, remedy| Err(ImportError::new(field.place, problem, remedy));
         let number = field.text.parse::<usize>();
         if field.text.is_empty() || (number.is_err() && !field.is_word()) {
-            return wrong(format!("{} is no task", quoted(&field.text)), TASKS);
+            return wrong(format!("{} is not a task", quoted(&field.text)), TASKS);
         }
         if matches!(number, Ok(number) if number >= MAX_TASKS) {
             return wrong(

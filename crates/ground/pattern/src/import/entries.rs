@@ -47,7 +47,7 @@ impl Entries {
 
 /// An amount of bytes or messages.
 pub(super) fn amount(word: &str) -> Result<f64, String> {
-    let number: f64 = word.parse().map_err(|_| format!("{} is no number", super::quoted(word)))?;
+    let number: f64 = word.parse().map_err(|_| format!("{} is not a number", super::quoted(word)))?;
     match (0.0..=MAX_AMOUNT).contains(&number) {
         // The sum makes 0 of -0.
         true => Ok(number + 0.0),

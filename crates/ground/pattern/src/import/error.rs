@@ -27,7 +27,7 @@ pub enum ImportError {
     },
     /// The file is not of a kind known here.
     #[error(
-        "this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV \
+        "unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV \
          matrices, CSV lists of edges (with the first line from,to,bytes)"
     )]
     Unknown,

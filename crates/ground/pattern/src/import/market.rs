@@ -80,7 +80,7 @@ fn sizes(text: &str, line: Option<(usize, &str)>, sparse: bool) -> Result<(usize
     };
     let numbers = words_of_line(at, line).map(|(place, word)| match word.parse::<usize>() {
         Ok(number) => Ok(number),
-        Err(_) => Err(ImportError::new(place, format!("{} is no size", quoted(word)), SIZES)),
+        Err(_) => Err(ImportError::new(place, format!("{} is not a size", quoted(word)), SIZES)),
     });
     let numbers = numbers.collect::<Result<Vec<usize>, ImportError>>()?;
     let wrong = |problem: String| Err(ImportError::new(Position { line: at, column: 1 }, problem, SIZES));

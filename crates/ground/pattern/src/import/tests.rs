@@ -106,7 +106,7 @@ fn what_is_no_matrix() {
     ];
     insta::assert_snapshot!(refusals(&texts), @"
         line 2, column 1: '-2' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
-        line 2, column 4: 'x' is no number; cells are amounts of bytes; an empty one is 0
+        line 2, column 4: 'x' is not a number; cells are amounts of bytes; an empty one is 0
         line 1, column 3: 'nan' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
         line 2, column 2: a row of length 1 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
         line 2, column 5: a row of length 3 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
@@ -148,10 +148,10 @@ fn what_is_no_list() {
         line 2, column 7: 4 fields under 3 columns; each row has a field for every column of the first line
         line 2, column 3: 'a' among tasks that are written otherwise; write all tasks as numbers counted from 0, or all as names
         line 2, column 3: '0' among tasks that are written otherwise; write all tasks as numbers counted from 0, or all as names
-        line 2, column 1: '-1' is no task; write all tasks as numbers counted from 0, or all as names
+        line 2, column 1: '-1' is not a task; write all tasks as numbers counted from 0, or all as names
         line 2, column 3: task 4000000000: a pattern's tasks are numbered 0 to 1048575; merge tasks that stay together anyway
         line 2, column 5: '-5' is not between 0 and 1e18, as amounts are; bytes and messages are plain numbers
-        line 2, column 1: '' is no task; write all tasks as numbers counted from 0, or all as names
+        line 2, column 1: '' is not a task; write all tasks as numbers counted from 0, or all as names
         ");
 }
 
@@ -185,7 +185,7 @@ fn what_is_no_matrix_market() {
         line 2, column 7: the line with the sizes is missing; the first line below the comments has the rows, the columns and, for coordinates, the entries
         line 2, column 1: 2 rows and 3 columns, and a pattern is a square; the first line below the comments has the rows, the columns and, for coordinates, the entries
         line 2, column 1: 2 sizes; the first line below the comments has the rows, the columns and, for coordinates, the entries
-        line 2, column 3: 'x' is no size; the first line below the comments has the rows, the columns and, for coordinates, the entries
+        line 2, column 3: 'x' is not a size; the first line below the comments has the rows, the columns and, for coordinates, the entries
         line 2, column 1: 4000000000 tasks, and a pattern has 1 to 1048576; merge tasks that stay together anyway
         line 3, column 1: '3' is not between 1 and 2; a line has the row, the column and, unless the header says pattern, an amount
         line 3, column 1: 2 words; a line has the row, the column and, unless the header says pattern, an amount
@@ -215,10 +215,10 @@ fn what_is_nothing_at_all() {
     insta::assert_snapshot!(refusals(&texts), @"
         the file is empty; make it anew
         the file is empty; make it anew
-        this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
-        this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
-        this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
-        this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         line 1, column 2: missing field `format`
         its format is 'seatmap-plan/1', and this program reads seatmap-pattern/1
         line 2, column 6: two 7 x 7 matrices are 98 numbers, and the file has 3

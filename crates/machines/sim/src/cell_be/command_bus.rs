@@ -6,10 +6,13 @@ use crate::cell_be::parameters::Timing;
 use crate::cell_be::transaction::{Purpose, Transaction};
 use seatmap_port::channels::Ea;
 
-/// Lines whose last command is remembered.
-const RECENT: usize = 1024;
-/// Bits of a table position.
-const RECENT_BITS: u32 = RECENT.trailing_zeros();
+/// Sets of lines whose last command is remembered.
+const SETS: usize = 512;
+/// Bits of a set's number.
+const SET_BITS: u32 = SETS.trailing_zeros();
+/// Lines of a set. All SPEs of two chips have at most 256 lines under way, so that no set is full of them: a line that
+/// is forgotten has had its response.
+const WAYS: usize = 8;
 /// No line has this number.
 const NO_LINE: u64 = u64::MAX;
 
@@ -43,7 +46,7 @@ pub struct CommandBus {
     /// When each chip takes its next command.
     free: Vec<u64>,
     /// Lines to which commands went lately, with the time at which the last command had its response.
-    recent: Vec<(u64, u64)>,
+    recent: Vec<[(u64, u64); WAYS]>,
     counters: CommandCounters,
 }
 
@@ -53,7 +56,7 @@ impl CommandBus {
             gap: timing.command_gap,
             snoop: timing.snoop,
             free: vec![0; chips],
-            recent: vec![(NO_LINE, 0); RECENT],
+            recent: vec![[(NO_LINE, 0); WAYS]; SETS],
             counters: CommandCounters::default(),
         }
     }
@@ -84,12 +87,14 @@ impl CommandBus {
     fn after_same_line(&mut self, start: u64, line: u64, phase: u64) -> u64 {
         invariant!(line != NO_LINE, "the command network", start, "a command has no line");
         // Fibonacci hashing (Knuth, volume 3, section 6.4).
-        let at = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
-        let (known, free) = self.recent[at];
-        let begin = if known == line { start.max(free) } else { start };
+        let set = &mut self.recent[(line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SET_BITS)) as usize];
+        let known = set.iter().position(|(known, _)| *known == line);
+        let begin = known.map_or(start, |at| start.max(set[at].1));
         self.counters.same_line_commands += u64::from(begin > start);
         self.counters.same_line_wait_cycles += begin - start;
-        self.recent[at] = (line, begin + phase);
+        let oldest = || (0..WAYS).min_by_key(|at| set[*at].1).unwrap_or(0);
+        let at = known.unwrap_or_else(oldest);
+        set[at] = (line, begin + phase);
         begin + phase
     }
 
@@ -100,7 +105,7 @@ impl CommandBus {
     /// Forgets all commands and counts.
     pub fn reset(&mut self) {
         self.free.fill(0);
-        self.recent.fill((NO_LINE, 0));
+        self.recent.fill([(NO_LINE, 0); WAYS]);
         self.counters = CommandCounters::default();
     }
 }

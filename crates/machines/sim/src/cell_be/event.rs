@@ -31,6 +31,8 @@ pub enum Event {
     RegisterWrite { to: u16, register: MappedRegister, value: u32 },
     /// To an SPE's atomic unit: its cache has done its half of an atomic.
     AtomicHalf(u16),
+    /// To a task of a program: the time until which it waits has come.
+    Timer { task: u16, number: u32 },
 }
 
 /// The queue into which components put their messages, and the clock that they read.

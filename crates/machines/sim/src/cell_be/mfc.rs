@@ -7,15 +7,27 @@ use crate::cell_be::parameters::Timing;
 use crate::cell_be::transaction::MappedRegister;
 use seatmap_port::channels::{Ea, Element, Order};
 
-/// Tags of commands.
-const TAGS: usize = 32;
+mod programs;
+
+/// Tags of commands: 32 of the SPU, and then 32 of the PPE's proxy commands.
+const TAGS: usize = 64;
+/// The first tag of proxy commands.
+pub const PROXY_TAGS: u8 = 32;
+/// Entries of the queue of proxy commands (Cell Broadband Engine Architecture).
+const PROXY_ENTRIES: usize = 8;
 
 /// The work of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     Get,
     Put,
-    Message { register: MappedRegister, to: u16, value: u32 },
+    Message {
+        register: MappedRegister,
+        to: u16,
+        value: u32,
+    },
+    /// Nothing: later commands of all tags wait until the earlier ones are complete.
+    Barrier,
 }
 
 /// A command as the SPU writes it.
@@ -47,6 +59,8 @@ pub enum Wake {
     Room,
     /// The commands of its tags are complete.
     Tags,
+    /// A list in this entry needs an acknowledgement to go on.
+    Stalled(u8),
 }
 
 /// The thing that the SPU waits for.
@@ -79,6 +93,11 @@ struct Entry {
     left: u32,
     /// Further elements, the next one last.
     elements: Vec<Element>,
+    /// Whether each element begins at a quadword of the local store, and a small one where it lies in its quadword of
+    /// memory, as in a program's list. Otherwise elements follow each other.
+    is_aligned: bool,
+    /// Whether further elements are read after an acknowledgement.
+    is_open: bool,
     /// Lines that have been requested and are not complete.
     outstanding: u32,
     /// The earliest time of the next line request.
@@ -101,7 +120,9 @@ pub struct Mfc {
     lines: u32,
     commands_of_tag: [u16; TAGS],
     /// Tags with commands in the queue, one bit each.
-    pending_tags: u32,
+    pending_tags: u64,
+    /// Entries that proxy commands hold.
+    proxies: usize,
     waits: SpuWait,
     /// The time of the next line request; `u64::MAX` if it must wait for a message.
     next_issue: u64,
@@ -119,10 +140,12 @@ impl Mfc {
             ea: Ea::Memory { module: 0, offset: 0 },
             left: 0,
             elements: Vec::new(),
+            is_aligned: false,
+            is_open: false,
             outstanding: 0,
             from: 0,
         };
-        let entries = timing.mfc_queue as usize;
+        let entries = timing.mfc_queue as usize + PROXY_ENTRIES;
         let mut mfc = Mfc {
             spe,
             start: timing.channel + timing.dma_start,
@@ -135,6 +158,7 @@ impl Mfc {
             lines: 0,
             commands_of_tag: [0; TAGS],
             pending_tags: 0,
+            proxies: 0,
             waits: SpuWait::Nothing,
             next_issue: u64::MAX,
             commands: 0,
@@ -149,7 +173,7 @@ impl Mfc {
         self.age.clear();
         self.free.clear();
         self.free.extend((0..self.entries.len() as u8).rev());
-        (self.lines, self.commands_of_tag, self.pending_tags) = (0, [0; TAGS], 0);
+        (self.lines, self.commands_of_tag, self.pending_tags, self.proxies) = (0, [0; TAGS], 0, 0);
         (self.waits, self.next_issue) = (SpuWait::Nothing, u64::MAX);
         (self.commands, self.full) = (0, 0);
     }
@@ -166,7 +190,7 @@ impl Mfc {
 
     /// Whether the queue has room for a command. If not, the SPU waits and is [woken](Self::complete_line).
     pub fn finds_room(&mut self) -> bool {
-        let has_room = !self.free.is_empty();
+        let has_room = self.room() > 0;
         if !has_room {
             self.full += 1;
             self.waits = SpuWait::Room;
@@ -174,9 +198,24 @@ impl Mfc {
         has_room
     }
 
+    /// Commands of the SPU that the queue has room for.
+    pub fn room(&self) -> usize {
+        self.free.len() - self.proxy_room()
+    }
+
+    /// Proxy commands that their queue has room for.
+    pub fn proxy_room(&self) -> usize {
+        PROXY_ENTRIES - self.proxies
+    }
+
+    /// Tags with commands that are not complete, one bit each.
+    pub fn pending_tags(&self) -> u64 {
+        self.pending_tags
+    }
+
     /// Whether all commands of these tags are complete. If not, the SPU waits and is [woken](Self::complete_line).
     pub fn finds_complete(&mut self, tags: u32) -> bool {
-        let are_complete = self.pending_tags & tags == 0;
+        let are_complete = self.pending_tags & u64::from(tags) == 0;
         if !are_complete {
             self.waits = SpuWait::Tags(tags);
         }
@@ -184,12 +223,14 @@ impl Mfc {
     }
 
     /// Takes a command; the caller has found [room](Self::finds_room) for it. `rest` holds a list's further elements.
-    pub fn enqueue(&mut self, command: Command, rest: &[Element], out: &mut Outbox) {
+    /// Returns the command's entry.
+    pub fn enqueue(&mut self, command: Command, rest: &[Element], out: &mut Outbox) -> u8 {
         let Command { work, local, first, tag, order } = command;
         let now = out.now();
         invariant!(usize::from(tag) < TAGS && first.size > 0, self.name(), now, "it cannot take {command:?}");
         let entry = self.take_entry(now, &command);
         self.age.push(entry);
+        self.proxies += usize::from(tag >= PROXY_TAGS);
         self.commands_of_tag[tag as usize] += 1;
         self.pending_tags |= 1 << tag;
         self.commands += 1;
@@ -199,13 +240,16 @@ impl Mfc {
         (queued.work, queued.tag, queued.order) = (work, tag, order);
         (queued.local, queued.ea, queued.left) = (local, first.ea, first.size);
         (queued.outstanding, queued.from) = (0, now + self.start);
+        (queued.is_aligned, queued.is_open) = (false, false);
         self.issue_at(now + self.start, out);
+        entry
     }
 
     fn take_entry(&mut self, now: u64, command: &Command) -> u8 {
+        let room = if command.tag >= PROXY_TAGS { self.proxy_room() } else { self.room() };
         match self.free.pop() {
-            Some(entry) => entry,
-            None => broken(self.name(), now, format_args!("no entry is free for {command:?}")),
+            Some(entry) if room > 0 => entry,
+            _ => broken(self.name(), now, format_args!("no entry is free for {command:?}")),
         }
     }
 
@@ -251,6 +295,9 @@ impl Mfc {
         }
         for (at, entry) in self.age.iter().enumerate() {
             let command = &self.entries[*entry as usize];
+            if command.work == Work::Barrier {
+                break;
+            }
             if command.left == 0 || self.is_held_back(at) {
                 continue;
             }
@@ -281,7 +328,7 @@ impl Mfc {
         if command.left == 0
             && let Some(next) = command.elements.pop()
         {
-            (command.ea, command.left) = (next.ea, next.size);
+            command.begin(next);
             command.from = now + self.line_gap.max(self.list_element);
         }
         self.lines += 1;
@@ -298,6 +345,9 @@ impl Mfc {
         if command.outstanding > 0 || command.left > 0 {
             return None;
         }
+        if command.is_open {
+            return Some(Wake::Stalled(entry));
+        }
         self.complete_command(now, entry);
         self.wake()
     }
@@ -311,15 +361,17 @@ impl Mfc {
         let is_whole = self.age.len() + 1 == before && self.age.len() + self.free.len() == self.entries.len();
         invariant!(is_whole && counts > 0, self.name(), now, "the command of entry {entry}, tag {tag}, was not queued");
         self.commands_of_tag[tag] -= 1;
+        self.proxies -= usize::from(tag >= usize::from(PROXY_TAGS));
         if counts == 1 {
             self.pending_tags &= !(1 << tag);
         }
+        self.pass_barrier(now);
     }
 
     fn wake(&mut self) -> Option<Wake> {
         let wake = match self.waits {
             SpuWait::Room => Wake::Room,
-            SpuWait::Tags(tags) if self.pending_tags & tags == 0 => Wake::Tags,
+            SpuWait::Tags(tags) if self.pending_tags & u64::from(tags) == 0 => Wake::Tags,
             _ => return None,
         };
         self.waits = SpuWait::Nothing;

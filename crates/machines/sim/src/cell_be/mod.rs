@@ -13,6 +13,7 @@
 //! | `mic`, `bif` | a memory controller; the link between the chips |
 //! | `event`, `invariant` | messages between components; how a broken invariant stops a run |
 //! | `world`, `request`, `memory` | a machine at work; the calls of its tasks; the bytes of its memories |
+//! | [`session`] | the machine for programs in C, which come and go while it runs |
 //! | [`bed`], `port` | the [`Bed`](seatmap_port::channels::Bed) that runs programs; the machine as a task sees it |
 //! | [`mod@profile`], `routes` | topology and distances, as of any other machine; the rings as nodes and links |
 //! | [`counters`] | counts, as a PMU would have them |
@@ -37,6 +38,7 @@ mod request;
 mod reservation;
 mod ring;
 mod routes;
+pub mod session;
 mod spe;
 pub(crate) mod transaction;
 mod world;

@@ -37,7 +37,7 @@ impl CellPort<'_> {
     fn has_mfc(&self) -> Result<(), DmaError> {
         match self.seat {
             Seat::Spe(_) => Ok(()),
-            Seat::Ppe(_) => Err(DmaError::NoMfc(self.rank.into())),
+            Seat::Ppe(_) | Seat::Stored => Err(DmaError::NoMfc(self.rank.into())),
         }
     }
 
@@ -71,7 +71,7 @@ impl CellPort<'_> {
         let world = self.world.borrow();
         let error = match world.seat(rank) {
             Some(Seat::Spe(_)) => return rank as u16,
-            Some(Seat::Ppe(_)) => DmaError::NoRegisters(rank),
+            Some(Seat::Ppe(_) | Seat::Stored) => DmaError::NoRegisters(rank),
             None => DmaError::Rank { rank, tasks: world.tasks() },
         };
         drop(world);
@@ -82,7 +82,7 @@ impl CellPort<'_> {
     fn call_own(&self, request: ChannelCall) -> u64 {
         match self.seat {
             Seat::Spe(_) => self.call(request),
-            Seat::Ppe(_) => self.refuse(DmaError::NoRegisters(self.rank.into())),
+            Seat::Ppe(_) | Seat::Stored => self.refuse(DmaError::NoRegisters(self.rank.into())),
         }
     }
 }

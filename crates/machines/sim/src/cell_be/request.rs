@@ -1,5 +1,6 @@
 //! The calls of a task on a simulated Cell.
 
+use crate::cell_be::session::Call;
 use seatmap_port::channels::{Atomic, Ea, Element, Order, Register, Service};
 use std::fmt;
 
@@ -46,6 +47,8 @@ pub enum ChannelCall {
     },
     Compute(u64),
     Service(Service),
+    /// A call of a program in C.
+    Program(Call),
 }
 
 impl ChannelCall {
@@ -66,6 +69,7 @@ impl ChannelCall {
             ChannelCall::Atomic { .. } => "atomic",
             ChannelCall::Compute(_) => "compute",
             ChannelCall::Service(_) => "system",
+            ChannelCall::Program(call) => call.name(),
         }
     }
 }
@@ -87,6 +91,7 @@ impl fmt::Display for ChannelCall {
             ChannelCall::Atomic { at, .. } => write!(f, "works on the word at {at}"),
             ChannelCall::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
             ChannelCall::Service(_) => f.write_str("is in the operating system"),
+            ChannelCall::Program(call) => call.fmt(f),
         }
     }
 }

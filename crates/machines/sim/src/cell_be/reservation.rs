@@ -9,6 +9,8 @@ use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::parameters::Timing;
 use seatmap_port::channels::{Atomic, Ea};
 
+mod programs;
+
 /// An atomic, as the SPU requests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
@@ -28,6 +30,10 @@ pub enum Step {
     Claim(Ea),
     /// The operation in memory: its reservation was still valid.
     Done(Operation),
+    /// The line in the local store: a program's getllar is complete.
+    Held(Ea),
+    /// A program's putllc or putlluc is complete; whether it stores the line.
+    Put(Ea, bool),
 }
 
 /// The state of an atomic unit.
@@ -39,6 +45,10 @@ enum Phase {
     Reserving(Operation),
     /// The unit stores the line.
     Storing(Operation),
+    /// The unit gets the line for a program.
+    Getting(Ea),
+    /// The unit stores the line for a program, if its reservation is valid or always.
+    Putting(Ea, bool),
 }
 
 /// A line that atomics work on. Sets of SPEs have a bit for each.
@@ -126,6 +136,7 @@ impl AtomicUnits {
     pub fn receive(&mut self, spe: u16, out: &mut Outbox) -> Step {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
+            Phase::Getting(at) => self.held(spe, at),
             other => broken(name(spe), out.now(), format_args!("a line arrives during {other:?}")),
         }
     }
@@ -135,6 +146,8 @@ impl AtomicUnits {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
             Phase::Storing(operation) => self.finish(spe, operation, out),
+            Phase::Getting(at) => self.held(spe, at),
+            Phase::Putting(at, is_conditional) => self.put_done(spe, at, is_conditional, out.now()),
             Phase::Idle => broken(name(spe), out.now(), format_args!("half an atomic is done, and none was asked for")),
         }
     }
@@ -143,6 +156,7 @@ impl AtomicUnits {
     pub fn claimed(&mut self, spe: u16, out: &mut Outbox) -> Step {
         match self.phases[spe as usize] {
             Phase::Storing(operation) => self.finish(spe, operation, out),
+            Phase::Putting(at, is_conditional) => self.put_done(spe, at, is_conditional, out.now()),
             other => broken(name(spe), out.now(), format_args!("a claim is answered during {other:?}")),
         }
     }

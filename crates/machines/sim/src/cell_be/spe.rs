@@ -41,6 +41,16 @@ impl Spe {
         self.signals = Default::default();
     }
 
+    /// Seats a task on the SPE, or none.
+    pub fn seat(&mut self, task: Option<u16>) {
+        self.task = task;
+    }
+
+    /// The task that is on the SPE, if there is one.
+    pub fn seated(&self) -> Option<u16> {
+        self.task
+    }
+
     /// Its element on the ring.
     pub fn node(&self) -> Node {
         self.node

@@ -36,6 +36,16 @@ pub enum MappedRegister {
 }
 
 impl MappedRegister {
+    /// The register at an offset in an SPE's problem state area (libspe2's `cbea_map.h`).
+    pub fn at(offset: u32) -> Option<Self> {
+        match offset {
+            0x400c => Some(MappedRegister::Mailbox),
+            0x1_400c => Some(MappedRegister::Signal(Register::One)),
+            0x1_c00c => Some(MappedRegister::Signal(Register::Two)),
+            _ => None,
+        }
+    }
+
     /// The line of an SPE's mapped registers that holds this register.
     pub fn line(self) -> u32 {
         match self {

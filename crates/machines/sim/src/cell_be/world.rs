@@ -1,8 +1,15 @@
 //! A machine at work: its components, its tasks, and the delivery of messages to them.
 
+mod channels;
 mod delivery;
+mod lines;
 mod ppe;
+mod programs;
+mod seats;
+mod spinning;
 mod spu;
+mod threads;
+mod tracing;
 
 use crate::cell_be::CellModel;
 use crate::cell_be::counters::Counters;
@@ -14,6 +21,7 @@ use crate::cell_be::parameters::Timing;
 use crate::cell_be::request::ChannelCall;
 use crate::cell_be::reservation::AtomicUnits;
 use crate::cell_be::spe::Spe;
+use crate::cell_be::world::programs::{Programs, Progress};
 use crate::engine::Machine;
 use crate::trace::Trace;
 use seatmap_port::channels::{Service, Shape};
@@ -25,6 +33,8 @@ pub enum Seat {
     Spe(u16),
     /// The PPE of a chip.
     Ppe(u8),
+    /// None: a context that no SPE runs, whose local store is in main memory.
+    Stored,
 }
 
 /// A task between its calls, or during one.
@@ -39,6 +49,8 @@ struct Task {
     has_polled: bool,
     /// The name and the start of its call, if there is a trace.
     called: Option<(&'static str, u64)>,
+    /// What a program's call needs beyond that.
+    progress: Progress,
 }
 
 /// A machine: it delivers messages to components, and runs tasks.
@@ -53,6 +65,14 @@ pub struct World {
     tasks: Vec<Task>,
     signals_gather: bool,
     trace: Option<Trace>,
+    /// The contexts of a session; none for a bed.
+    programs: Programs,
+}
+
+impl Task {
+    fn new(seat: Seat) -> Self {
+        Task { seat, request: None, answer: 0, has_polled: false, called: None, progress: Progress::default() }
+    }
 }
 
 impl World {
@@ -73,6 +93,7 @@ impl World {
             tasks: Vec::new(),
             signals_gather: false,
             trace: None,
+            programs: Programs::default(),
             timing,
         }
     }
@@ -82,8 +103,7 @@ impl World {
         self.out.clear();
         self.memory.reset(shape, chips);
         self.signals_gather = shape.signals_or;
-        let task = |seat: &Seat| Task { seat: *seat, request: None, answer: 0, has_polled: false, called: None };
-        self.tasks = seats.iter().map(task).collect();
+        self.tasks = seats.iter().map(|seat| Task::new(*seat)).collect();
         for (number, spe) in self.spes.iter_mut().enumerate() {
             let on_it = |seat: &Seat| *seat == Seat::Spe(number as u16);
             spe.reset(seats.iter().position(on_it).map(|task| task as u16));
@@ -166,13 +186,18 @@ impl World {
                 let step = self.atomics.half_done(spe, &mut self.out);
                 self.advance_atomic(spe, step);
             }
+            Event::Timer { task, number } => self.time_is_up(task, number),
         }
     }
 
     /// Notes in the trace that a task's call has ended, and that it continues.
     fn note_resumed(&mut self, task: u16) {
         let now = self.out.now();
-        if let (Some(trace), Some((name, began))) = (&mut self.trace, self.tasks[task as usize].called.take()) {
+        let called = self.tasks[task as usize].called.take();
+        if self.programs.is_active() {
+            return self.note_call_ended(task, called);
+        }
+        if let (Some(trace), Some((name, began))) = (&mut self.trace, called) {
             trace.call(task, name, began, now);
         }
     }
@@ -180,9 +205,11 @@ impl World {
     /// Tries a task's call. If the call cannot be done yet, the task goes on waiting.
     fn try_call(&mut self, task: u16) {
         let request = self.request_of(task);
-        match self.tasks[task as usize].seat {
-            Seat::Spe(spe) => self.spu_call(task, spe, request),
-            Seat::Ppe(chip) => self.ppe_call(task, chip, request),
+        match (request, self.tasks[task as usize].seat) {
+            (ChannelCall::Program(call), seat) => self.program_call(task, seat, call),
+            (request, Seat::Spe(spe)) => self.spu_call(task, spe, request),
+            (request, Seat::Ppe(chip)) => self.ppe_call(task, chip, request),
+            (request, Seat::Stored) => self.cannot(task, &request),
         }
     }
 
@@ -222,6 +249,7 @@ impl World {
                 self.out.now(),
                 format_args!("task {task} is asked for registers that only an SPE has"),
             ),
+            Seat::Stored => broken(format_args!("task {task}"), self.out.now(), "it is not on an SPE"),
         }
     }
 }

@@ -204,7 +204,7 @@ impl Written {
             return Some(format!("format is '{}', and only {FORMAT} is known", self.format));
         }
         if !(0.1..=100.0).contains(&self.frequency_ghz) {
-            return Some("frequency_ghz is no clock".to_owned());
+            return Some("frequency_ghz is not a clock".to_owned());
         }
         self.shape_flaw().or_else(|| self.homes_flaw()).or_else(|| self.figures.flaw())
     }

@@ -11,8 +11,8 @@ mod message_ring;
 mod programs;
 mod reference;
 
-/// Threads are some forty times slower than coroutines, and both run the same simulator: the recorded timings of the Cell
-/// stand for those of other machines, and shorter tests of a kind for the longest.
+/// Threads are some forty times slower than coroutines, and both run the same simulator: the recorded timings of the
+/// Cell stand for those of other machines, and shorter tests of a kind for the longest.
 #[cfg(feature = "threads")]
 const LONGEST: [&str; 3] =
     ["reference::timings_are_as_recorded", "liu::find_td_is_right_on_a_busy", "litmus::independent"];

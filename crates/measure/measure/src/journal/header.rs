@@ -12,7 +12,7 @@ pub struct Header {
     /// OS indices, in matrix order.
     pub pus: Vec<u32>,
     /// The options of the run.
-    pub options: Options,
+    pub options: JournalOptions,
     /// Where random orders start.
     pub seed: u64,
 }
@@ -36,7 +36,7 @@ pub struct Machine {
 
 /// The options of the run, as far as figures depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Options {
+pub struct JournalOptions {
     /// The fewest visits to each pair.
     pub least_passes: u32,
     /// The most.
@@ -74,9 +74,9 @@ impl Header {
     }
 }
 
-impl Options {
-    fn differences(&self, theirs: &Options) -> [Option<String>; 6] {
-        let passes = |options: &Options| match (options.least_passes, options.most_passes) {
+impl JournalOptions {
+    fn differences(&self, theirs: &JournalOptions) -> [Option<String>; 6] {
+        let passes = |options: &JournalOptions| match (options.least_passes, options.most_passes) {
             (least, most) if least == most => format!("{least} passes of {} batches", options.batches),
             (least, most) => format!("{least} to {most} passes of {} batches", options.batches),
         };

@@ -9,8 +9,14 @@ const RESOLUTION_NS: f64 = 0.1;
 
 fn header() -> Header {
     let machine = Machine { name: "here".into(), cpu_model: Some("Xeon A".into()), ..Machine::default() };
-    let options =
-        Options { least_passes: 3, most_passes: 9, batches: 16, round_trips: 50, homes: 1, ..Options::default() };
+    let options = JournalOptions {
+        least_passes: 3,
+        most_passes: 9,
+        batches: 16,
+        round_trips: 50,
+        homes: 1,
+        ..JournalOptions::default()
+    };
     Header { machine, pus: vec![0, 1, 5], options, seed: 1 }
 }
 
@@ -99,7 +105,7 @@ fn another_run_is_not_continued_and_the_error_says_why() {
         change(&mut header.machine);
         header
     };
-    let options = |change: fn(&mut Options)| {
+    let options = |change: fn(&mut JournalOptions)| {
         let mut header = header();
         change(&mut header.options);
         header

@@ -18,7 +18,7 @@ pub struct AddressHash {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HashError {
     /// The base sequence is not one decimal number a line.
-    #[error("line {line} of the base sequence is no slice number: '{text}'")]
+    #[error("line {line} of the base sequence is not a slice number: '{text}'")]
     Slice {
         /// Counted from 1.
         line: usize,
@@ -26,10 +26,10 @@ pub enum HashError {
         text: String,
     },
     /// The base sequence is not a power of two long.
-    #[error("the base sequence has {0} lines, which is no power of two")]
+    #[error("the base sequence has {0} lines, which is not a power of two")]
     Length(usize),
     /// The second line of the masks is not hexadecimal numbers.
-    #[error("permutation mask {place} is no hexadecimal number: '{text}'")]
+    #[error("permutation mask {place} is not a hexadecimal number: '{text}'")]
     Mask {
         /// Counted from 1.
         place: usize,
@@ -103,9 +103,9 @@ mod tests {
     #[test]
     fn says_what_is_wrong() {
         let error = |base, masks| AddressHash::parse(base, masks).unwrap_err().to_string();
-        assert_eq!(error("0\nx\n", ""), "line 2 of the base sequence is no slice number: 'x'");
-        assert_eq!(error("0\n1\n2", ""), "the base sequence has 3 lines, which is no power of two");
-        assert_eq!(error("0", "18 37\n0x1 zz"), "permutation mask 2 is no hexadecimal number: 'zz'");
+        assert_eq!(error("0\nx\n", ""), "line 2 of the base sequence is not a slice number: 'x'");
+        assert_eq!(error("0\n1\n2", ""), "the base sequence has 3 lines, which is not a power of two");
+        assert_eq!(error("0", "18 37\n0x1 zz"), "permutation mask 2 is not a hexadecimal number: 'zz'");
         assert!(AddressHash::new(vec![], vec![]).is_err());
     }
 

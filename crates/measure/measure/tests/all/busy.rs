@@ -4,10 +4,10 @@
 
 use seatmap_machine::{HomeLines, Rate};
 use seatmap_measure::homes;
-use seatmap_measure::plan::{Effort, Plan};
+use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::probe::Probe;
 use seatmap_measure::samples::Samples;
-use seatmap_measure::survey::{self, Ended, Request};
+use seatmap_measure::survey::{self, Ended, SurveyRequest};
 use seatmap_measure::testbed_probe::TestbedProbe;
 use seatmap_sim::{CoherentBed, catalog};
 use std::ops::ControlFlow;
@@ -16,9 +16,10 @@ use std::sync::Arc;
 /// The lines of a survey from a quarter of the chip's cores.
 fn lines(utilisation_percent: u32, seed: u64) -> HomeLines {
     let model = catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
-    let plan = Plan { seed, ..Plan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let plan = SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let pus: Vec<u32> = (0..12).map(|core| 20 * core + 1).collect();
-    let request = Request { pus: pus.clone(), plan, parallel: false, homes: 16, utilisation_percent, loaded: false };
+    let request =
+        SurveyRequest { pus: pus.clone(), plan, parallel: false, homes: 16, utilisation_percent, loaded: false };
     let needed = survey::lines_needed(&request, &model.topology);
     let mut probe = TestbedProbe::new(CoherentBed::new(Arc::clone(&model)), &model.topology, needed).unwrap();
     let candidates = probe.spread(request.homes);

@@ -5,22 +5,22 @@
 use seatmap_machine::{Matrix, PairStatus, Profile, Pu, Topology, catalog};
 use seatmap_measure::MeasureError;
 use seatmap_measure::journal::{Journal, Machine};
-use seatmap_measure::plan::{Effort, Further, Plan};
+use seatmap_measure::plan::{Effort, Further, SurveyPlan};
 use seatmap_measure::probe::{Batches, Discards, PairAt, Probe, Visit};
 use seatmap_measure::replay::{Replay, ReplayError};
 use seatmap_measure::samples::Samples;
-use seatmap_measure::survey::{Ended, Request, Step, Survey, Warning, lines_needed, survey};
+use seatmap_measure::survey::{Ended, Step, Survey, SurveyRequest, Warning, lines_needed, survey};
 use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-fn request(pus: &[u32]) -> Request {
-    let plan = Plan::new(Effort::Usual, 1.0).with_passes(3);
-    Request { pus: pus.to_vec(), plan, parallel: false, homes: 1, utilisation_percent: 0, loaded: false }
+fn request(pus: &[u32]) -> SurveyRequest {
+    let plan = SurveyPlan::new(Effort::Usual, 1.0).with_passes(3);
+    SurveyRequest { pus: pus.to_vec(), plan, parallel: false, homes: 1, utilisation_percent: 0, loaded: false }
 }
 
-fn whole<P: Probe>(probe: &mut P, topology: &Topology, request: &Request) -> Survey {
+fn whole<P: Probe>(probe: &mut P, topology: &Topology, request: &SurveyRequest) -> Survey {
     let samples = Samples::new(request.pus.clone());
     match survey(probe, topology, request, None, samples, &mut |_| ControlFlow::Continue(())).unwrap() {
         Ended::Whole(survey) => *survey,
@@ -116,7 +116,7 @@ fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
     let mut probe = MeshProbe::new(hash, Mesh::new(5, 4, &[]), Noise { visit_ns: 0.5, batch_ns: 1.0 }, 3);
     let pus = probe.pus();
     let topology = Topology::unknown(pus.iter().copied());
-    let survey = whole(&mut probe, &topology, &Request { homes: 64, ..request(&pus) });
+    let survey = whole(&mut probe, &topology, &SurveyRequest { homes: 64, ..request(&pus) });
     let lines = survey.home_model.unwrap().lines.unwrap();
     assert!(lines.resolvable && lines.confidence > 0.9);
     for (a, b) in seatmap_measure::schedule::all_pairs(64) {
@@ -134,7 +134,7 @@ fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
 #[test]
 fn caches_that_leave_each_other_alone_are_measured_together() {
     let (mut probe, topology) = (Caches::new(), Caches::topology());
-    let parallel = Request { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
+    let parallel = SurveyRequest { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
     assert_eq!(lines_needed(&parallel, &topology), 6);
     let together = whole(&mut probe, &topology, &parallel);
     assert!(together.core_distance.protocol.as_ref().unwrap().parallel && probe.together > 0);
@@ -147,7 +147,7 @@ fn caches_that_leave_each_other_alone_are_measured_together() {
 #[test]
 fn caches_that_disturb_each_other_are_not() {
     let mut probe = Caches { disturbance_ns: 10.0, ..Caches::new() };
-    let parallel = Request { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
+    let parallel = SurveyRequest { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
     let survey = whole(&mut probe, &Caches::topology(), &parallel);
     assert!(matches!(survey.warnings[..], [Warning::ParallelDisturbs { difference }] if difference > 0.04));
     assert!(!survey.core_distance.protocol.unwrap().parallel);
@@ -160,7 +160,7 @@ fn caches_that_disturb_each_other_are_not() {
 #[test]
 fn the_loaded_curve_has_every_number_of_pairs() {
     let mut probe = Caches { disturbance_ns: 50.0, ..Caches::new() };
-    let loaded = Request { loaded: true, ..request(&[0, 1, 2, 3, 4, 5]) };
+    let loaded = SurveyRequest { loaded: true, ..request(&[0, 1, 2, 3, 4, 5]) };
     let curve = whole(&mut probe, &Caches::topology(), &loaded).loaded;
     assert_eq!(curve.iter().map(|point| point.pairs).collect::<Vec<_>>(), [1, 2, 3]);
     assert!(curve[2].p90_ns >= 250.0 && curve[0].p90_ns < 210.0, "{curve:?}");
@@ -283,9 +283,9 @@ impl Probe for Flipping {
 fn only_the_pair_that_flips_is_visited_further() {
     let topology = Topology::unknown(0..3);
     let further = Further { passes: 3, period: Duration::ZERO };
-    let plan = Plan { further, ..request(&[]).plan };
+    let plan = SurveyPlan { further, ..request(&[]).plan };
     let mut probe = Flipping { visits: [0; 3] };
-    let survey = whole(&mut probe, &topology, &Request { plan, ..request(&[0, 1, 2]) });
+    let survey = whole(&mut probe, &topology, &SurveyRequest { plan, ..request(&[0, 1, 2]) });
     assert_eq!(probe.visits, [3 + 3, 3, 3]);
     let distance = survey.core_distance;
     assert_eq!(distance.status[(0, 1)], Some(PairStatus::MultiRegime));
@@ -300,9 +300,9 @@ fn only_the_pair_that_flips_is_visited_further() {
 #[test]
 fn further_visits_are_spread_over_time() {
     let further = Further { passes: 5, period: Duration::from_millis(4) };
-    let plan = Plan { further, ..request(&[]).plan };
+    let plan = SurveyPlan { further, ..request(&[]).plan };
     let begun = std::time::Instant::now();
-    whole(&mut Flipping { visits: [0; 3] }, &Topology::unknown(0..2), &Request { plan, ..request(&[0, 1]) });
+    whole(&mut Flipping { visits: [0; 3] }, &Topology::unknown(0..2), &SurveyRequest { plan, ..request(&[0, 1]) });
     assert!(begun.elapsed() >= Duration::from_millis(20));
 }
 
@@ -311,7 +311,7 @@ fn replayed(breaks: &[u64]) -> Survey {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let profile = machine();
-    let request = Request { homes: 4, loaded: true, ..request(&[0, 1, 2, 8, 9, 16]) };
+    let request = SurveyRequest { homes: 4, loaded: true, ..request(&[0, 1, 2, 8, 9, 16]) };
     let header = request.header(Machine::default());
     for visits in breaks.iter().copied().chain([u64::MAX]) {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
@@ -400,7 +400,7 @@ fn two_vcpus_on_one_cpu_are_found_by_a_few_round_trips() {
 fn the_journal_of_a_quick_run_holds_a_stacked_pair() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
-    let request = Request { plan: Plan::new(Effort::Quick, 1.0), ..request(&[0, 1]) };
+    let request = SurveyRequest { plan: SurveyPlan::new(Effort::Quick, 1.0), ..request(&[0, 1]) };
     let header = request.header(Machine { name: "stacked".into(), ..Machine::default() });
     let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
     let mut journal = Journal::create(&path, open(), &header).unwrap();

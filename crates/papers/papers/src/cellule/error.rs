@@ -13,7 +13,7 @@ pub enum CelluleError {
     #[error("{0}")]
     System(&'static str, #[source] io::Error),
     /// More workers than CPUs, or none.
-    #[error("{workers} is no number of workers for these CPUs; it is between 1 and {cpus}, one on a CPU")]
+    #[error("{workers} is not a number of workers for these CPUs; it is between 1 and {cpus}, one on a CPU")]
     Workers {
         /// The workers that were asked for.
         workers: usize,
@@ -22,7 +22,7 @@ pub enum CelluleError {
     },
     /// A text that names no workload.
     #[error(
-        "'{0}' is no workload; write matrix:SIZE[:ITERATIONS], SIZE a multiple of 64 up to 4096, or \
+        "'{0}' is not a workload; write matrix:SIZE[:ITERATIONS], SIZE a multiple of 64 up to 4096, or \
          black-scholes:BLOCKS[:CYCLES], BLOCKS up to 1024"
     )]
     Workload(String),

@@ -117,7 +117,7 @@ mod tests {
         );
         assert_eq!(
             seats(4).unwrap_err().to_string(),
-            "4 is no number of workers for these CPUs; it is between 1 and 3, one on a CPU"
+            "4 is not a number of workers for these CPUs; it is between 1 and 3, one on a CPU"
         );
         assert!(seats(0).is_err() && Seats::new(&[], 1).is_err());
         assert_eq!([&[0][..], &[0, 1], &[0, 1, 2]].map(Seats::usual_workers), [1, 1, 2]);

@@ -30,7 +30,7 @@ impl FromStr for Shard {
             let shard = Shard { number: number.parse().ok()?, of: of.parse().ok()? };
             (1..=shard.of).contains(&shard.number).then_some(shard)
         });
-        parsed.ok_or_else(|| format!("'{text}' is no part of a whole; write 1/4 to 4/4"))
+        parsed.ok_or_else(|| format!("'{text}' is not a part of a whole; write 1/4 to 4/4"))
     }
 }
 

@@ -4,7 +4,7 @@
 use fastrand::Rng;
 use seatmap_machine::Profile;
 use seatmap_measure::load;
-use seatmap_measure::plan::{Effort, Plan};
+use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::testbed_probe::TestbedProbe;
 use seatmap_papers::rank::exchange_ns;
 use seatmap_port::Addr;
@@ -25,7 +25,7 @@ const PLACEMENTS: u32 = 12;
 fn measured(model: &Arc<CoherentModel>) -> Profile {
     let mut profile = seatmap_sim::coherent::profile(model).unwrap();
     let pus = profile.core_distance.as_ref().unwrap().pus.clone();
-    let plan = Plan { seed: SEED, ..Plan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let plan = SurveyPlan { seed: SEED, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let bed = CoherentBed::new(Arc::clone(model));
     let mut probe = TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len())).unwrap();
     let go_on = &mut |_: &_, _| ControlFlow::Continue(());

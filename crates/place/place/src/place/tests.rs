@@ -10,8 +10,8 @@ fn machine(name: &str) -> Profile {
     catalog::load(name).unwrap()
 }
 
-fn placed(machine: &Profile, pattern: &Pattern, change: impl Fn(&mut Request)) -> Result<Answer, PlaceError> {
-    let mut request = Request::new(machine, pattern);
+fn placed(machine: &Profile, pattern: &Pattern, change: impl Fn(&mut PlaceRequest)) -> Result<Answer, PlaceError> {
+    let mut request = PlaceRequest::new(machine, pattern);
     request.limit = Limit::kicks(300);
     change(&mut request);
     request.place()
@@ -46,7 +46,7 @@ fn fixed_tasks_stay_and_other_pus_are_not_used() {
     .unwrap();
     assert_eq!((answer.placement[2], answer.placement[0]), (9, 4));
     assert!(answer.placement.iter().all(|os| [3, 4, 5, 6, 7, 9].contains(os)), "{:?}", answer.placement);
-    let crowded = |request: &mut Request| request.fixed = vec![(0, 1), (1, 1)];
+    let crowded = |request: &mut PlaceRequest| request.fixed = vec![(0, 1), (1, 1)];
     assert_eq!(placed(&machine, &generate("ring:5").unwrap(), crowded), Err(PlaceError::Crowded(1)));
 }
 
@@ -64,7 +64,7 @@ fn more_tasks_than_pus_share_them_evenly() {
 #[test]
 fn a_partition_is_even_and_cuts_little() {
     let machine = machine("xeon-e5-2680-2s");
-    let answer = placed(&machine, &generate("ring:16").unwrap(), |r| r.method = Method::Partition).unwrap();
+    let answer = placed(&machine, &generate("ring:16").unwrap(), |r| r.method = PlaceMethod::Partition).unwrap();
     let on_first = answer.placement.iter().filter(|os| machine.topology.pu(**os).unwrap().package == Some(0)).count();
     assert_eq!((on_first, answer.crossing), (8, Some((2.0, 16.0))));
 }
@@ -72,7 +72,7 @@ fn a_partition_is_even_and_cuts_little() {
 #[test]
 fn clusters_keep_to_their_slices() {
     let machine = machine("graviton3");
-    let answer = placed(&machine, &generate("clusters:4x16").unwrap(), |r| r.method = Method::Pizza(4)).unwrap();
+    let answer = placed(&machine, &generate("clusters:4x16").unwrap(), |r| r.method = PlaceMethod::Pizza(4)).unwrap();
     assert_eq!(answer.crossing.unwrap().0, 0.0);
     let slices = |cluster: usize| answer.placement[16 * cluster..16 * (cluster + 1)].iter().map(|os| os / 16);
     assert!((0..4).all(|cluster| slices(cluster).collect::<std::collections::HashSet<_>>().len() == 1));
@@ -108,17 +108,17 @@ fn thousands_of_tasks_go_by_levels() {
 fn what_cannot_be_had_is_said() {
     let machine = machine("graviton3");
     let ring = generate("ring:4").unwrap();
-    let refused = |change: &dyn Fn(&mut Request)| placed(&machine, &ring, change).unwrap_err().to_string();
+    let refused = |change: &dyn Fn(&mut PlaceRequest)| placed(&machine, &ring, change).unwrap_err().to_string();
     assert!(refused(&|r| r.cpus = Some(vec![0, 99])).contains("PU 99"));
     assert!(refused(&|r| r.fixed = vec![(7, 0)]).contains("task 7"));
     assert!(refused(&|r| r.fixed = vec![(1, 0), (1, 2)]).contains("twice"));
     assert!(refused(&|r| r.homes = true).ends_with("none to choose from; place without homes"));
-    assert!(refused(&|r| r.method = Method::GetCore).contains("tells no homes of lines apart"));
+    assert!(refused(&|r| r.method = PlaceMethod::GetCore).contains("tells no homes of lines apart"));
     assert!(
-        refused(&|r| r.method = Method::Pizza(99))
+        refused(&|r| r.method = PlaceMethod::Pizza(99))
             .contains("99 sections do not divide 64 cores; 2, 4, 8, 16, 32, 64 do")
     );
-    assert!(refused(&|r| r.method = Method::Partition).contains("two chips"));
+    assert!(refused(&|r| r.method = PlaceMethod::Partition).contains("two chips"));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn clock<'a>(machine: &'a Profile, pattern: &'a Pattern) -> impl Fn(&[u32]) -> R
 fn few_placements_are_all_run() {
     let (machine, pattern) = (machine("xeon-e5-2680-2s"), generate("stencil2d:2x2").unwrap());
     let time_ns = clock(&machine, &pattern);
-    let mut request = Request::new(&machine, &pattern);
+    let mut request = PlaceRequest::new(&machine, &pattern);
     request.cpus = Some(vec![0, 1, 8, 9, 16]);
     request.limit = Limit::kicks(1000);
     let exact = request.place().unwrap();
@@ -170,7 +170,7 @@ fn runs_find_the_same_with_any_number_of_threads_and_keep_to_the_rules() {
     let (machine, pattern) = (machine("graviton3"), generate("ring:9").unwrap());
     let time_ns = clock(&machine, &pattern);
     let found = |threads: usize| {
-        let mut request = Request::new(&machine, &pattern);
+        let mut request = PlaceRequest::new(&machine, &pattern);
         (request.threads, request.fixed, request.limit) = (threads, vec![(3, 60)], Limit::kicks(200));
         request.place_by(Judge { time_ns: &time_ns, floor_ns: 1.0 }).unwrap()
     };
@@ -184,8 +184,8 @@ fn runs_find_the_same_with_any_number_of_threads_and_keep_to_the_rules() {
 fn runs_stay_in_their_sections() {
     let (machine, pattern) = (machine("xeon-e5-2680-2s"), generate("ring:8").unwrap());
     let time_ns = clock(&machine, &pattern);
-    let mut request = Request::new(&machine, &pattern);
-    (request.method, request.limit) = (Method::Partition, Limit::kicks(100));
+    let mut request = PlaceRequest::new(&machine, &pattern);
+    (request.method, request.limit) = (PlaceMethod::Partition, Limit::kicks(100));
     let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
     let on_first = answer.placement.iter().filter(|os| machine.topology.pu(**os).unwrap().package == Some(0)).count();
     assert_eq!((on_first, answer.optimal), (4, false));
@@ -195,7 +195,7 @@ fn runs_stay_in_their_sections() {
 fn a_pattern_without_messages_costs_nothing() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = seatmap_pattern::Pattern::gathered("silent", 4, []);
-    let answer = Request::new(&machine, &pattern).place().unwrap();
+    let answer = PlaceRequest::new(&machine, &pattern).place().unwrap();
     assert!(answer.optimal && answer.cost.is_sign_positive() && answer.baselines.os.is_sign_positive(), "{answer:?}");
 }
 
@@ -203,7 +203,7 @@ fn a_pattern_without_messages_costs_nothing() {
 fn runs_take_a_pu_a_task() {
     let (machine, pattern) = (machine("xeon-e5-2680-2s"), generate("ring:40").unwrap());
     let judge = Judge { time_ns: &|_| Ok(1.0), floor_ns: 0.0 };
-    let error = Request::new(&machine, &pattern).place_by(judge).unwrap_err().to_string();
+    let error = PlaceRequest::new(&machine, &pattern).place_by(judge).unwrap_err().to_string();
     assert_eq!(error, "40 tasks on 32 PUs: a run needs a PU for each task");
 }
 
@@ -211,10 +211,10 @@ fn runs_take_a_pu_a_task() {
 fn a_run_that_fails_says_so() {
     let (machine, pattern) = (machine("graviton3"), generate("ring:4").unwrap());
     let refused = |time_ns: &(dyn Fn(&[u32]) -> Result<f64, String> + Sync)| {
-        Request::new(&machine, &pattern).place_by(Judge { time_ns, floor_ns: 0.0 }).unwrap_err()
+        PlaceRequest::new(&machine, &pattern).place_by(Judge { time_ns, floor_ns: 0.0 }).unwrap_err()
     };
     assert_eq!(refused(&|_| Err("no such seat".to_owned())), PlaceError::Unfit("no such seat".to_owned()));
-    let mut request = Request::new(&machine, &pattern);
+    let mut request = PlaceRequest::new(&machine, &pattern);
     request.objective = Objective::Simulated;
     assert!(request.place().unwrap_err().to_string().contains("runs the program"));
 }
@@ -223,7 +223,7 @@ fn a_run_that_fails_says_so() {
 fn nothing_usual_is_better_than_what_is_found() {
     let best = |answer: &Answer| answer.baselines.os.min(answer.baselines.compact).min(answer.baselines.scatter);
     let (machine, pattern) = (machine("core-i9-12900k"), generate("ring:24").unwrap());
-    let congested = |request: &mut Request| {
+    let congested = |request: &mut PlaceRequest| {
         request.objective = Objective::Congestion;
         request.limit = Limit::kicks(1);
     };
@@ -233,7 +233,7 @@ fn nothing_usual_is_better_than_what_is_found() {
     let machine = super::tests::machine("xeon-e5-2680-2s");
     let is_next = |pair: &[u32]| matches!((pair[1] + 32 - pair[0]) % 32, 8 | 25);
     let time_ns = |placement: &[u32]| Ok(placement.windows(2).filter(|pair| !is_next(pair)).count() as f64);
-    let mut request = Request::new(&machine, &pattern);
+    let mut request = PlaceRequest::new(&machine, &pattern);
     request.limit = Limit::kicks(1);
     let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);

@@ -1,7 +1,7 @@
 //! Branch and bound: the fastest slowest seat of a few tasks, proven.
 
-use super::seating::NOWHERE;
-use super::{Seating, TimeModel};
+use super::placement::NOWHERE;
+use super::{TimeModel, TimedPlacement};
 use crate::search::Limit;
 
 /// More tasks take too long to try.
@@ -22,7 +22,7 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option
     };
     let mut tree = Tree {
         nearest_ns: (0..model.pus()).map(nearest).map(|ns| if ns.is_finite() { ns } else { 0.0 }).collect(),
-        seating: Seating::empty(model),
+        seating: TimedPlacement::empty(model),
         best_ns: model.cost(known),
         best: known.to_vec(),
         alike: alike(model),
@@ -73,7 +73,7 @@ fn exchange_changes_nothing(model: &TimeModel, a: &[usize], b: &[usize]) -> bool
 
 struct Tree<'a> {
     model: &'a TimeModel<'a>,
-    seating: Seating<'a>,
+    seating: TimedPlacement<'a>,
     order: Vec<usize>,
     nearest_ns: Vec<f64>,
     alike: Vec<usize>,

@@ -1,6 +1,6 @@
 //! Descents and kicks.
 
-use super::{Score, Seating, TimeModel};
+use super::{Score, TimeModel, TimedPlacement};
 use crate::search::{Limit, Watch};
 use seatmap_statistics::Xoshiro;
 
@@ -73,7 +73,7 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &Limit, rng: &mut Xoshiro) 
 /// A seating that comes down to a local optimum.
 struct Climber<'a> {
     model: &'a TimeModel<'a>,
-    seating: Seating<'a>,
+    seating: TimedPlacement<'a>,
     score: Score,
     limit: Limit,
     movable: Vec<usize>,
@@ -83,7 +83,7 @@ struct Climber<'a> {
 
 impl<'a> Climber<'a> {
     fn new(model: &'a TimeModel, pu_of: &[usize], limit: &Limit) -> Self {
-        let seating = Seating::of(model, pu_of);
+        let seating = TimedPlacement::of(model, pu_of);
         let movable = (0..model.tasks()).filter(|task| model.fixed[*task].is_none()).collect();
         Climber { model, score: seating.score(), seating, limit: *limit, movable, turns: 0 }
     }
@@ -120,7 +120,7 @@ impl<'a> Climber<'a> {
 
     fn improve_slowest(&mut self) -> bool {
         let slowest = self.seating.slowest();
-        let on = |seating: &Seating, task: usize| seating.pu_of()[task] == slowest;
+        let on = |seating: &TimedPlacement, task: usize| seating.pu_of()[task] == slowest;
         let here: Vec<usize> = (0..self.model.tasks()).filter(|task| on(&self.seating, *task)).collect();
         let partners = here.iter().flat_map(|task| self.model.traffic.of(*task).map(|(with, _)| with));
         let mut tasks: Vec<usize> = here.iter().copied().chain(partners.take(MOST_PARTNERS)).collect();

@@ -1,19 +1,19 @@
 //! The starts of searches for the fastest slowest seat.
 
+use super::placement::NOWHERE;
 use super::search::Start;
-use super::seating::NOWHERE;
-use super::{Seating, TimeModel};
+use super::{TimeModel, TimedPlacement};
 use crate::build::problem;
 use crate::portfolio::portfolio;
 use crate::search::Limit;
-use crate::{Problem, Pus, Request, baselines};
+use crate::{PlaceRequest, Problem, Pus, baselines};
 
 /// The part of the time that starts by distance may take, each.
 const DISTANCE_PART: u32 = 10;
 
 /// Starts that the constraints allow: heavy tasks first, the best by distance on all seats and on the fastest ones,
 /// and the usual placements.
-pub(super) fn starts(request: &Request, model: &TimeModel, all: &Problem, pus: &Pus, limit: &Limit) -> Vec<Start> {
+pub(super) fn starts(request: &PlaceRequest, model: &TimeModel, all: &Problem, pus: &Pus, limit: &Limit) -> Vec<Start> {
     let mut starts = vec![(heavy_first(model), "heavy tasks first")];
     let by_distance = |problem: &Problem| {
         let found = portfolio(problem, &limit.part(DISTANCE_PART), request.seed).found;
@@ -41,7 +41,7 @@ fn heavy_first(model: &TimeModel) -> Vec<usize> {
         let fixed = model.fixed[*b].is_some().cmp(&model.fixed[*a].is_some());
         fixed.then(weight(*b).total_cmp(&weight(*a))).then(a.cmp(b))
     });
-    let mut seating = Seating::empty(model);
+    let mut seating = TimedPlacement::empty(model);
     for task in order {
         let to = model.fixed[task].or_else(|| soonest(&mut seating, model, task));
         // Constraints leave room for each task: the request was checked when its problem was made.
@@ -51,7 +51,7 @@ fn heavy_first(model: &TimeModel) -> Vec<usize> {
     seating.pu_of().to_vec()
 }
 
-fn soonest(seating: &mut Seating, model: &TimeModel, task: usize) -> Option<usize> {
+fn soonest(seating: &mut TimedPlacement, model: &TimeModel, task: usize) -> Option<usize> {
     let mut best: Option<(f64, usize)> = None;
     for pu in 0..model.pus() {
         if seating.has_room(task, pu) {
@@ -67,7 +67,7 @@ fn soonest(seating: &mut Seating, model: &TimeModel, task: usize) -> Option<usiz
 }
 
 /// As many seats as there are tasks, the fastest ones; `None` where all seats are taken, or the constraints forbid it.
-fn fastest(request: &Request, model: &TimeModel, pus: &Pus) -> Option<(Pus, Problem)> {
+fn fastest(request: &PlaceRequest, model: &TimeModel, pus: &Pus) -> Option<(Pus, Problem)> {
     let (tasks, n) = (model.tasks(), model.pus());
     if tasks >= n || model.group.is_some() {
         return None;

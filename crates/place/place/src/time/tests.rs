@@ -58,15 +58,15 @@ fn busy(tasks: usize, rng: &mut Xoshiro) -> Pattern {
     pattern
 }
 
-fn request<'a>(machine: &'a Profile, pattern: &'a Pattern) -> Request<'a> {
-    let mut request = Request::new(machine, pattern);
+fn request<'a>(machine: &'a Profile, pattern: &'a Pattern) -> PlaceRequest<'a> {
+    let mut request = PlaceRequest::new(machine, pattern);
     (request.objective, request.limit) = (Objective::Time, Limit::kicks(100));
     request
 }
 
 /// The least time of all placements.
 fn least_ns(model: &TimeModel) -> f64 {
-    fn try_all(model: &TimeModel, seating: &mut Seating, task: usize, best: &mut f64) {
+    fn try_all(model: &TimeModel, seating: &mut TimedPlacement, task: usize, best: &mut f64) {
         if task == model.tasks() {
             *best = best.min(seating.score().most);
             return;
@@ -80,12 +80,12 @@ fn least_ns(model: &TimeModel) -> f64 {
         }
     }
     let mut best = f64::INFINITY;
-    try_all(model, &mut Seating::empty(model), 0, &mut best);
+    try_all(model, &mut TimedPlacement::empty(model), 0, &mut best);
     best
 }
 
 /// Does the work with the model of a request.
-fn with_model<T>(request: &Request, work: impl FnOnce(&TimeModel, &Problem, &Pus) -> T) -> T {
+fn with_model<T>(request: &PlaceRequest, work: impl FnOnce(&TimeModel, &Problem, &Pus) -> T) -> T {
     let pus = request.pus().unwrap();
     let problem = problem(request, &pus).unwrap();
     work(&TimeModel::new(request, &problem, &pus).unwrap(), &problem, &pus)
@@ -135,7 +135,7 @@ proptest! {
         let mut rng = Xoshiro::new(seed);
         let (machine, pattern) = (hybrid(3, 4, &mut rng), busy(8, &mut rng));
         with_model(&request(&machine, &pattern), |model, _, _| {
-            let mut seating = Seating::of(model, &(0..8).collect::<Vec<usize>>());
+            let mut seating = TimedPlacement::of(model, &(0..8).collect::<Vec<usize>>());
             for _ in 0..200 {
                 let (task, to) = (rng.below(8), rng.below(10));
                 if seating.has_room(task, to) {
@@ -207,7 +207,7 @@ fn wishes_are_kept() {
     assert_ne!(l3(0), l3(1));
     request.fixed = vec![(1, 2)];
     assert_eq!(request.place().unwrap().placement[1], 2);
-    request.method = Method::Partition;
+    request.method = PlaceMethod::Partition;
     assert!(request.place().unwrap_err().to_string().contains("--method auto"));
 }
 

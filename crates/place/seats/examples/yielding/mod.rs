@@ -4,7 +4,8 @@ use seatmap_host::{HostClock, port::HostPort};
 use seatmap_port::{Addr, Port, Stamp};
 use std::sync::atomic::AtomicU64;
 
-/// Looks before a waiting thread lets others run: some microseconds, as long as a partner on another CPU takes to answer.
+/// Looks before a waiting thread lets others run: some microseconds, as long as a partner on another CPU takes to
+/// answer.
 const LOOKS: u32 = 200;
 
 /// A port that yields while it waits.

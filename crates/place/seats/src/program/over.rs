@@ -1,7 +1,7 @@
 //! Seats next to lines of the program's own memory.
 
 use super::unfit;
-use super::{Channels, Seats, tells_homes};
+use super::{ProgramChannels, ProgramSeats, tells_homes};
 use crate::line_homes;
 use seatmap_host::remembered;
 use seatmap_machine::{HomeLines, Profile};
@@ -9,7 +9,7 @@ use seatmap_os::affinity;
 use seatmap_place::PlaceError;
 use std::sync::atomic::AtomicU64;
 
-impl Channels {
+impl ProgramChannels {
     /// Seats on this host next to lines of this memory, in which the channels will live.
     ///
     /// Where the profile of the host tells homes apart, two threads at a time, pinned to CPUs that this process may
@@ -19,14 +19,14 @@ impl Channels {
     /// nothing is measured.
     ///
     /// ```no_run
-    /// use seatmap_seats::Channels;
+    /// use seatmap_seats::ProgramChannels;
     /// use std::sync::atomic::AtomicU64;
     ///
     /// #[repr(align(4096))]
     /// struct Page([AtomicU64; 512]);
     ///
     /// let page = Page([const { AtomicU64::new(0) }; 512]);
-    /// let mut channels = Channels::new();
+    /// let mut channels = ProgramChannels::new();
     /// let orders = channels.between(0, 1);
     /// let seats = channels.seats_over(&page.0)?;
     /// if let Some(producer) = seats.side(orders, 0) {
@@ -37,37 +37,37 @@ impl Channels {
     ///
     /// # Errors
     /// Memory that does not begin with a line, one allowed core, busy CPUs, fewer lines with a known home than
-    /// channels; and the errors of [`Channels::seats`].
-    pub fn seats_over(&self, memory: &[AtomicU64]) -> Result<Seats, PlaceError> {
+    /// channels; and the errors of [`ProgramChannels::seats`].
+    pub fn seats_over(&self, memory: &[AtomicU64]) -> Result<ProgramSeats, PlaceError> {
         self.seats_over_on(memory, &remembered::host().map_err(unfit)?, affinity::current().ok().as_deref())
     }
 
-    /// [`Channels::seats_over`] with a profile of this host that is kept elsewhere, on these CPUs, or all.
+    /// [`ProgramChannels::seats_over`] with a profile of this host that is kept elsewhere, on these CPUs, or all.
     ///
     /// # Errors
-    /// Those of [`Channels::seats_over`].
+    /// Those of [`ProgramChannels::seats_over`].
     pub fn seats_over_on(
         &self,
         memory: &[AtomicU64],
         profile: &Profile,
         cpus: Option<&[u32]>,
-    ) -> Result<Seats, PlaceError> {
+    ) -> Result<ProgramSeats, PlaceError> {
         match tells_homes(profile) {
             true => self.seats_by(&line_homes::homes_of(memory, profile, cpus)?, profile, cpus),
             false => self.seats_on(profile, cpus),
         }
     }
 
-    /// Seats on a machine next to lines of these homes, as [`line_homes::find`] tells them.
+    /// ProgramSeats on a machine next to lines of these homes, as [`line_homes::find`] tells them.
     ///
     /// # Errors
-    /// Those of [`Channels::seats_on`].
+    /// Those of [`ProgramChannels::seats_on`].
     pub fn seats_by(
         &self,
         homes: &[Option<u32>],
         profile: &Profile,
         cpus: Option<&[u32]>,
-    ) -> Result<Seats, PlaceError> {
+    ) -> Result<ProgramSeats, PlaceError> {
         let known: Vec<(usize, u32)> =
             homes.iter().enumerate().filter_map(|(line, home)| Some((line, (*home)?))).collect();
         if known.len() < self.pairs.len() {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn where_lines_are_alike_nothing_is_measured() {
-        let mut channels = Channels::new();
+        let mut channels = ProgramChannels::new();
         channels.between(0, 1);
         let seats = channels.seats_over_on(&[], &catalog::load("graviton3").unwrap(), None).unwrap();
         assert!(seats.lines_are_alike());
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn threads_sit_next_to_the_lines_that_could_be_told() {
-        let mut channels = Channels::new();
+        let mut channels = ProgramChannels::new();
         let one = channels.between(0, 1);
         for (home, line) in [(3, 2), (1, 4)] {
             let mut homes = vec![None; 6];
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn channels_without_a_line_are_refused() {
-        let mut channels = Channels::new();
+        let mut channels = ProgramChannels::new();
         channels.between(0, 1);
         channels.between(2, 3);
         let error = channels.seats_by(&[Some(1), None], &square(), None).unwrap_err().to_string();

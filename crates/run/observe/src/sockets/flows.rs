@@ -14,7 +14,7 @@ type Count = [f64; 2];
 struct Flow {
     written: HashMap<Tid, Count>,
     read: HashMap<Tid, Count>,
-    /// What was told of each pair so far.
+    /// The counts that were told of each pair so far.
     told: HashMap<(Tid, Tid), Count>,
     has_news: bool,
 }

@@ -176,7 +176,7 @@ fn without_nodes_all_memory_is_on_one_and_that_is_said() {
     assert_eq!(seating.processes[0].memory.as_ref().unwrap().nodes[0].bytes, 20 << 10);
     assert!(seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [70]), "{:?}", seating.unseen);
     made.thread(80, 80, &worker());
-    let options = Options { memory_processes: 1, ..made.options() };
+    let options = WatchOptions { memory_processes: 1, ..made.options() };
     let seating = Watcher::begin_at(&pids(&[70, 80]), &options, Box::new(|| 0)).unwrap().seating();
     assert!(seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [80]), "{:?}", seating.unseen);
 }
@@ -204,8 +204,8 @@ impl Drop for Living {
     }
 }
 
-fn options(window: Duration) -> Options {
-    Options { window, ..Options::default() }
+fn options(window: Duration) -> WatchOptions {
+    WatchOptions { window, ..WatchOptions::default() }
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn the_scheduler_counts_where_threads_ran() {
     let [first, .., last] = cpus[..] else { return eprintln!("skipped: one CPU") };
     let stop = std::sync::atomic::AtomicBool::new(false);
     let (said, tids) = std::sync::mpsc::channel();
-    let options = Options { trace: true, ..options(Duration::ZERO) };
+    let options = WatchOptions { trace: true, ..options(Duration::ZERO) };
     let seating = std::thread::scope(|scope| {
         for _ in 0..2 {
             let (said, stop) = (said.clone(), &stop);

@@ -8,7 +8,7 @@ use crate::verbs::run::{self, failed};
 use crate::{plan_input, stdio};
 use seatmap_cell::{Host, Record, census, memory};
 use seatmap_control::{channel, server};
-use seatmap_launch::{Beyond, Options, Program, Report, Seating, Seats, loader};
+use seatmap_launch::{Beyond, Executable, LaunchOptions, Report, SeatAllocator, SeatList, loader};
 use seatmap_ninep::{Fence, client};
 use seatmap_noise::{Heard, Listener};
 use seatmap_os::CpuList;
@@ -25,7 +25,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let record = host.cell(&typed.name).map_err(super::failed)?;
     let seats = seats(&record, typed)?;
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
-    let program = Program::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
+    let program = Executable::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
     let program = enclosed(at_home(host, &record, program), typed)?;
     // Open until the program has ended, which inherits it.
     let channel = channel(host, typed)?;
@@ -36,9 +36,9 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     clean(&record)?;
     let listener = Listener::begin();
     let home = Some(record.cpus.iter().copied().collect());
-    let options = Options { home, ..Options::default() };
+    let options = LaunchOptions { home, ..LaunchOptions::default() };
     let (ending, report) =
-        seatmap_launch::run(&program, Seating::new(seats, Vec::new(), 0), options).map_err(failed)?;
+        seatmap_launch::run(&program, SeatAllocator::new(seats, Vec::new(), 0), options).map_err(failed)?;
     let noise = listener.end(&record.cpus);
     clean(&record)?;
     run::show(&report, typed.quiet);
@@ -60,11 +60,11 @@ struct Seated<'a> {
 }
 
 /// A seat a thread. Nothing balances in a cell, so the list starts again where there are more threads than seats.
-fn seats(record: &Record, typed: &CellRun) -> Result<Seats, CliError> {
-    let Some(path) = &typed.plan else { return Ok(Seats::of_cpus(&CpuList(record.cpus.clone()), Beyond::Cycle)) };
+fn seats(record: &Record, typed: &CellRun) -> Result<SeatList, CliError> {
+    let Some(path) = &typed.plan else { return Ok(SeatList::of_cpus(&CpuList(record.cpus.clone()), Beyond::Cycle)) };
     let plan = plan_input::plan(path)?;
     match (0..plan.placement.len()).flat_map(|task| plan.seat(task)).find(|cpu| !record.cpus.contains(cpu)) {
-        None => Ok(Seats { beyond: Beyond::Cycle, ..Seats::of_plan(&plan) }),
+        None => Ok(SeatList { beyond: Beyond::Cycle, ..SeatList::of_plan(&plan) }),
         Some(cpu) => Err(CliError::input(format!(
             "{}: CPU {cpu} is not in the cell '{}', which has CPUs {}",
             path.display(),
@@ -74,7 +74,7 @@ fn seats(record: &Record, typed: &CellRun) -> Result<Seats, CliError> {
     }
 }
 
-fn at_home(host: &Host, record: &Record, program: Program) -> Program {
+fn at_home(host: &Host, record: &Record, program: Executable) -> Executable {
     let mut program = program.with_variable(census::VARIABLE, record.name.to_string());
     if let Some(group) = &record.group {
         program = program.in_group(host.root.path(&group::members_file(&host.root, group)));
@@ -98,7 +98,7 @@ fn channel(host: &Host, typed: &CellRun) -> Result<Option<UnixStream>, CliError>
 }
 
 /// A program that needs a loader would not get as far as its first instruction.
-fn enclosed(program: Program, typed: &CellRun) -> Result<Program, CliError> {
+fn enclosed(program: Executable, typed: &CellRun) -> Result<Executable, CliError> {
     if !typed.no_io {
         return Ok(program);
     }

@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::{output, place};
 use seatmap_measure::journal::{Journal, JournalError, Machine};
 use seatmap_measure::samples::Samples;
-use seatmap_measure::survey::Request;
+use seatmap_measure::survey::SurveyRequest;
 use seatmap_os::trusted;
 use seatmap_os::trusted::{Open, TrustedFolder};
 use std::fs::File;
@@ -42,7 +42,7 @@ impl Kept {
     /// The journal cannot be written, is another run's, or holds what no run can have measured.
     pub fn open(
         &self,
-        request: &Request,
+        request: &SurveyRequest,
         resume: bool,
         resolution_ns: f64,
     ) -> Result<(Option<Journal>, Samples), CliError> {

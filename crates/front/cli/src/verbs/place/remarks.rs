@@ -5,9 +5,9 @@ use crate::args::{ObjectiveChoice, Place};
 use crate::error::CliError;
 use seatmap_catalog::Machine;
 use seatmap_machine::PairStatus;
-use seatmap_place::{Answer, Links, PlaceError, Pus, Request, Sharing};
+use seatmap_place::{Answer, Links, PlaceError, PlaceRequest, Pus, Sharing};
 use seatmap_plan::Plan;
-use seatmap_report::floor::{Comparison, Seating};
+use seatmap_report::floor::{Comparison, DrawnPlacement};
 use seatmap_report::placement::number;
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ const MOST_EDGES: usize = 100_000;
 pub(super) fn remarks(
     typed: &Place,
     machine: &Machine,
-    request: &Request,
+    request: &PlaceRequest,
     answer: &Answer,
     plan: &Plan,
 ) -> Result<String, CliError> {
@@ -39,7 +39,7 @@ pub(super) fn remarks(
 }
 
 /// The costs of messages to tasks that sleep, or why distances stand for them.
-fn wakeups(typed: &Place, request: &Request) -> Option<String> {
+fn wakeups(typed: &Place, request: &PlaceRequest) -> Option<String> {
     let is_sum = matches!(typed.objective, ObjectiveChoice::Distance | ObjectiveChoice::Time);
     if !request.counts_wakeups() {
         let is_unknown = is_sum && request.pattern.waits() && !typed.spinning && request.profile.wakeups.is_none();
@@ -62,7 +62,7 @@ fn wakeups(typed: &Place, request: &Request) -> Option<String> {
 }
 
 /// The work and the messages of the slowest seat, and a hint where the CPUs' speeds are not known.
-fn slowest(typed: &Place, request: &Request, answer: &Answer) -> Result<Option<String>, CliError> {
+fn slowest(typed: &Place, request: &PlaceRequest, answer: &Answer) -> Result<Option<String>, CliError> {
     if typed.objective != ObjectiveChoice::Time {
         return Ok(None);
     }
@@ -95,7 +95,7 @@ fn rounded(ns: f64) -> f64 {
 
 /// Seats that a hypervisor ran on one CPU of its own, in turn, while they were measured: their distance is a time
 /// slice, and tasks on them do not run at the same time.
-fn stacked(request: &Request, plan: &Plan) -> Option<String> {
+fn stacked(request: &PlaceRequest, plan: &Plan) -> Option<String> {
     let distance = request.profile.core_distance.as_ref()?;
     let in_use: HashSet<u32> = plan.pus_in_use().into_iter().collect();
     let is_stacked = |i: usize, j: usize, status: &Option<PairStatus>| {
@@ -147,7 +147,12 @@ fn loads(answer: &Answer) -> Option<String> {
 }
 
 /// How many cores carry several tasks, and what the other way would cost.
-fn cores(typed: &Place, request: &Request, answer: &Answer, sharing: &Sharing) -> Result<Option<String>, CliError> {
+fn cores(
+    typed: &Place,
+    request: &PlaceRequest,
+    answer: &Answer,
+    sharing: &Sharing,
+) -> Result<Option<String>, CliError> {
     let (tasks, cores) = (request.pattern.tasks, sharing.cores);
     if tasks > cores {
         let shared = counted(sharing.shared_cores, "core carries", "cores carry");
@@ -215,7 +220,7 @@ fn empty(sharing: &Sharing) -> Option<String> {
 }
 
 /// The usual order that is as good, and what carries it out.
-fn plain(request: &Request, answer: &Answer) -> Result<Option<String>, PlaceError> {
+fn plain(request: &PlaceRequest, answer: &Answer) -> Result<Option<String>, PlaceError> {
     Ok(request.plain(answer)?.map(|plain| {
         let costs = match plain.name {
             "compact" => "Compact costs no more",
@@ -230,13 +235,13 @@ fn plain(request: &Request, answer: &Answer) -> Result<Option<String>, PlaceErro
 }
 
 /// A link that is clearly busier than without a plan, and the objective that would see it.
-fn busiest(typed: &Place, machine: &Machine, request: &Request, plan: &Plan) -> Result<Option<String>, CliError> {
+fn busiest(typed: &Place, machine: &Machine, request: &PlaceRequest, plan: &Plan) -> Result<Option<String>, CliError> {
     if typed.objective != ObjectiveChoice::Distance || request.pattern.edges.len() > MOST_EDGES {
         return Ok(None);
     }
     let model = machine.model();
     let (profile, pattern) = (request.profile, request.pattern);
-    let seatings = [seating_in_order(request, plan)?, Seating::planned(pattern, plan)];
+    let seatings = [seating_in_order(request, plan)?, DrawnPlacement::planned(pattern, plan)];
     let comparison = Comparison::new(profile, model, pattern, plan, seatings);
     let Some([before, after]) = comparison.busiest().filter(|[before, after]| after.1 > before.1 * CLEARLY_MORE) else {
         return Ok(None);

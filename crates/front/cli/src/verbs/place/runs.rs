@@ -6,7 +6,7 @@ use seatmap_catalog::{Capability, Machine, Runner};
 use seatmap_papers::rank::{Timed, exchange_ns, time_ns};
 use seatmap_pattern::Pattern;
 use seatmap_place::{Judge, PlaceError};
-use seatmap_report::floor::Seating;
+use seatmap_report::floor::DrawnPlacement;
 use seatmap_sim::catalog::Model;
 use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
 use seatmap_workload::Handoffs;
@@ -30,7 +30,12 @@ pub(super) fn judged<T>(
 }
 
 /// Runs one placement once more, for what its links carry and where its lines are at home.
-pub(super) fn count(typed: &Place, pattern: &Pattern, model: &Model, seating: &mut Seating) -> Result<(), CliError> {
+pub(super) fn count(
+    typed: &Place,
+    pattern: &Pattern,
+    model: &Model,
+    seating: &mut DrawnPlacement,
+) -> Result<(), CliError> {
     match model {
         Model::Cell(model) => {
             let mut bed = CellBed::new(Arc::clone(model));

@@ -2,7 +2,7 @@
 
 use crate::args::{ObjectiveChoice, Place};
 use seatmap_place::search::Limit;
-use seatmap_place::{Answer, Level, Method, PlaceError, Request};
+use seatmap_place::{Answer, Level, PlaceError, PlaceMethod, PlaceRequest};
 
 /// The part of the time, or of the kicks, that looking at the other way may take.
 const PART: u32 = 5;
@@ -13,7 +13,7 @@ const PART: u32 = 5;
 ///
 /// A time knows how much they slow each other down, and needs no such rule; `have_cores` says that the tasks were
 /// promised equal seats with a core each.
-pub(super) fn one_per(typed: &Place, request: &Request, have_cores: bool) -> Option<Level> {
+pub(super) fn one_per(typed: &Place, request: &PlaceRequest, have_cores: bool) -> Option<Level> {
     if typed.avoid_smt || typed.one_per.is_some() {
         return typed.one_per.map(Level::from).or(Some(Level::Core));
     }
@@ -25,7 +25,7 @@ pub(super) fn one_per(typed: &Place, request: &Request, have_cores: bool) -> Opt
 }
 
 /// The limit that is left for the search itself where the other use of SMT is looked at too.
-pub(super) fn limit(typed: &Place, request: &Request) -> Limit {
+pub(super) fn limit(typed: &Place, request: &PlaceRequest) -> Limit {
     match (typed.kicks, is_looked_at(typed, request)) {
         (Some(kicks), _) => Limit::kicks(kicks),
         (None, true) => Limit::seconds(typed.seconds * f64::from(PART - 1) / f64::from(PART)),
@@ -38,7 +38,7 @@ pub(super) fn limit(typed: &Place, request: &Request) -> Limit {
 ///
 /// # Errors
 /// [`PlaceError`], as for the request itself.
-pub(super) fn other_way(typed: &Place, request: &Request) -> Result<Option<Answer>, PlaceError> {
+pub(super) fn other_way(typed: &Place, request: &PlaceRequest) -> Result<Option<Answer>, PlaceError> {
     if !is_looked_at(typed, request) {
         return Ok(None);
     }
@@ -53,8 +53,8 @@ pub(super) fn other_way(typed: &Place, request: &Request) -> Result<Option<Answe
 
 /// Whether the other use of SMT is looked at too: only for people, who see the remark, and only where both are
 /// possible.
-fn is_looked_at(typed: &Place, request: &Request) -> bool {
+fn is_looked_at(typed: &Place, request: &PlaceRequest) -> bool {
     let is_free = request.smt_cores().is_some_and(|cores| request.pattern.tasks <= cores);
-    let is_sum = typed.objective != ObjectiveChoice::Simulated && request.method == Method::Auto;
+    let is_sum = typed.objective != ObjectiveChoice::Simulated && request.method == PlaceMethod::Auto;
     !typed.json && typed.one_per.is_none() && is_free && is_sum && !request.fixes_share_a_core()
 }

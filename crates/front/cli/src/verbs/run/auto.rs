@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::place::host_name;
 use crate::verbs::{check, observe};
 use crate::{input, output};
-use seatmap_launch::{Ending, Program, attach};
+use seatmap_launch::{Ending, Executable, attach};
 use seatmap_live::conductor::Setting;
 use seatmap_live::guard::{self, Guard};
 use seatmap_live::log::{FORMAT, Header, Line, Log, written};
@@ -91,7 +91,7 @@ fn subject(typed: &Run) -> Result<Subject, CliError> {
         }
         return Ok(Subject::Processes(typed.pid.clone()));
     }
-    Program::find(&typed.command).map_err(CliError::input)?;
+    Executable::find(&typed.command).map_err(CliError::input)?;
     Ok(Subject::Command { words: typed.command.clone(), leaves_stdout: false })
 }
 

@@ -1,7 +1,7 @@
 //! The page of `seatmap run --html`: a report in the words of a page.
 
 use crate::place::host_name;
-use seatmap_launch::{Report, Thread};
+use seatmap_launch::{Report, SeatedThread};
 use seatmap_os::CpuList;
 use seatmap_report::html::{SeatingPage, ThreadRow, Verdict, seating_page};
 
@@ -15,7 +15,7 @@ pub fn page(program: &str, report: &Report) -> String {
     })
 }
 
-fn row(thread: &Thread) -> ThreadRow {
+fn row(thread: &SeatedThread) -> ThreadRow {
     let cpus = |cpus: &[u32]| CpuList(cpus.to_vec()).to_string();
     ThreadRow {
         order: thread.order,
@@ -29,7 +29,7 @@ fn row(thread: &Thread) -> ThreadRow {
     }
 }
 
-fn verdict(thread: &Thread) -> Verdict {
+fn verdict(thread: &SeatedThread) -> Verdict {
     match thread.has_seat() {
         false => Verdict::Unseated,
         true if thread.verified => Verdict::Verified,

@@ -11,7 +11,7 @@ use seatmap_machine::{Matrix, Topology};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_pattern::Pattern;
-use seatmap_place::{Level, Request, orders};
+use seatmap_place::{Level, PlaceRequest, orders};
 use seatmap_plan::Plan;
 use seatmap_ranks::RankPlan;
 use seatmap_report::counted;
@@ -189,7 +189,7 @@ fn observed(typed: &Tune, interrupt: &Interrupt) -> Result<Pattern, CliError> {
 /// Placements of a pattern's tasks, by the profile of this host.
 fn placements(typed: &Tune, pattern: &Pattern, cpus: &CpuSet) -> Result<Vec<Entrant>, CliError> {
     let profile = input::profile("host")?;
-    let mut request = Request::new(&profile, pattern);
+    let mut request = PlaceRequest::new(&profile, pattern);
     request.objective = typed.objective.into();
     request.seed = typed.seed;
     request.cpus = Some(cpus.iter().collect());

@@ -7,7 +7,7 @@ use crate::common::Place;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// What a shell leaves running: a process that has a child from time to time.
+/// A shell leaves this running: a process that has a child from time to time.
 const DAEMON: &str = "(while sleep 0.2; do :; done) >/dev/null 2>&1 & echo $!";
 
 /// How long something that happens soon may take on a busy computer.

@@ -1,4 +1,4 @@
-//! What passes through: exit codes, signals, streams, the terminal.
+//! These pass through: exit codes, signals, streams, the terminal.
 
 use super::programs::{self, list, two_cpus};
 use super::run;
@@ -68,7 +68,7 @@ fn streams_are_the_programs() {
     }
 }
 
-/// What is written to a closed stream is lost, and a program must learn of it.
+/// Text for a closed stream is lost, and a program must learn of it.
 #[test]
 fn closed_streams_are_the_programs_too() {
     let place = Place::new();

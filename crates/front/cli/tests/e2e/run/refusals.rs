@@ -1,4 +1,4 @@
-//! What is known before anything starts is told before anything starts: exit code 2, one line.
+//! Mistakes that are known before anything starts are told before anything starts: exit code 2, one line.
 
 use super::programs::{self, are_two, list, two_cpus};
 use crate::common::{Place, files};

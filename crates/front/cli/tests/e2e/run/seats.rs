@@ -1,4 +1,4 @@
-//! Who sits where: each program prints the CPUs of each of its threads at the thread's first instruction.
+//! The seats of threads: each program prints the CPUs of each of its threads at the thread's first instruction.
 
 use super::programs::{self, are_two, list, own_mask, two_cpus};
 use super::{Told, run, run_with};
@@ -10,7 +10,7 @@ fn c(options: &[&str], arguments: &[&str]) -> Option<Told> {
     Some(run(&Place::new(), options, &[&[programs::c()?], arguments].concat()))
 }
 
-/// What a thread prints that may run on these CPUs.
+/// The line of a thread that may run on these CPUs.
 fn says(who: &str, cpus: impl ToString) -> String {
     format!("{who} {}", cpus.to_string())
 }

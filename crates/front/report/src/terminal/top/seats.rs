@@ -31,8 +31,8 @@ impl SeatGroup {
 }
 
 impl SeatGroups {
-    /// The groups that a measurement found, if there was one. CPUs that it left out are in the kernel's groups: those of
-    /// a package that share an L3 cache.
+    /// The groups that a measurement found, if there was one. CPUs that it left out are in the kernel's groups: those
+    /// of a package that share an L3 cache.
     #[must_use]
     pub fn new(topology: &Topology, measured: Option<&[Vec<u32>]>) -> Self {
         let measured = measured.unwrap_or_default();

@@ -207,7 +207,7 @@ mod tests {
         .map(|text| refusal(&text))
         .into();
         insta::assert_snapshot!(all.join("\n"), @"
-        line 1, column 1: <html> is no hwloc topology
+        line 1, column 1: <html> is not an hwloc topology
         line 2, column 1: this is version 1.0 of hwloc's XML
         line 4, column 1: the file ends too early
         line 3, column 52: os_index cannot be '-1'

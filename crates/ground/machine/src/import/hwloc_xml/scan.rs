@@ -108,7 +108,7 @@ impl Scan {
     fn open(&mut self, element: &BytesStart<'_>, parent: Option<&Open>) -> Result<Open, String> {
         match (name_of(element).as_ref(), parent) {
             ("topology", None) => topology(element),
-            (name, None) => Err(format!("<{name}> is no hwloc topology")),
+            (name, None) => Err(format!("<{name}> is not an hwloc topology")),
             ("object", Some(Open::Topology)) => self.object(element, &Pu::default()),
             ("object", Some(Open::Object(around))) => self.object(element, around),
             ("cpukind", Some(Open::Topology)) => self.kind(element),

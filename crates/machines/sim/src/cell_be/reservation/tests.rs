@@ -112,6 +112,7 @@ impl Bench {
                 }
                 Waits::Nothing
             }
+            Step::Held(_) | Step::Put(..) => unreachable!("no half of an atomic was asked for"),
         };
     }
 }

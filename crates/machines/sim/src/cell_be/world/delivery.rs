@@ -26,6 +26,7 @@ impl World {
             Work::Get => (Purpose::Get, self.node_of(line.ea), 0, 0),
             Work::Put => (Purpose::Put, self.node_of(line.ea), 0, 0),
             Work::Message { register, to, value } => (Purpose::Message(register), self.node_of_task(to), to, value),
+            Work::Barrier => broken(format_args!("the MFC of SPE {spe}"), self.out.now(), "a barrier has no lines"),
         };
         let (source, target) = if purpose == Purpose::Get { (other, own) } else { (own, other) };
         let LineRequest { entry, local, ea, size, .. } = *line;
@@ -35,7 +36,7 @@ impl World {
     /// The element at which an address lies.
     fn node_of(&self, ea: Ea) -> Node {
         match ea {
-            Ea::Memory { module, .. } => self.interconnect.memory(module),
+            Ea::Memory { module, .. } => self.interconnect.memory(self.programs.chip(module)),
             Ea::Local { rank, .. } => self.node_of_task(rank),
         }
     }
@@ -46,6 +47,7 @@ impl World {
         match self.tasks[task as usize].seat {
             Seat::Spe(spe) => self.spes[spe as usize].node(),
             Seat::Ppe(chip) => self.interconnect.bif(chip),
+            Seat::Stored => self.interconnect.memory(0),
         }
     }
 
@@ -86,6 +88,7 @@ impl World {
         let done = self.interconnect.finish(id, now);
         let own = Ea::Local { rank: self.spes[done.spe as usize].task(now), offset: done.local };
         match done.purpose {
+            Purpose::Get | Purpose::Put if self.programs.is_active() => self.move_bytes(&done, own),
             Purpose::Get => self.memory.copy(done.ea, own, done.size, now),
             Purpose::Put => {
                 self.memory.copy(own, done.ea, done.size, now);
@@ -105,17 +108,30 @@ impl World {
     fn complete_line(&mut self, spe: u16, entry: u8) {
         let now = self.out.now();
         let one = &mut self.spes[spe as usize];
+        let pending = one.mfc.pending_tags();
         let (task, wake) = (one.task(now), one.mfc.complete_line(now, entry));
         match wake {
             Some(Wake::Room) => self.out.send(now, Event::Retry(task)),
             Some(Wake::Tags) => self.end_call(task, self.timing.tag, 0),
+            Some(Wake::Stalled(entry)) => self.list_stalled(task, entry),
             None => {}
         }
-        self.spes[spe as usize].mfc.issue_now(&mut self.out);
+        let mfc = &mut self.spes[spe as usize].mfc;
+        mfc.issue_now(&mut self.out);
+        let has_changed = mfc.pending_tags() != pending;
+        if self.programs.is_active() {
+            self.note_progress(task, spe, entry);
+            if has_changed {
+                self.tags_changed(task, spe);
+            }
+        }
     }
 
     /// Writes a value that has arrived at a mapped register of a task's SPE, and wakes the task if it waited for it.
     pub(super) fn write_register(&mut self, to: u16, register: MappedRegister, value: u32) {
+        if self.programs.is_active() {
+            return self.register_written(to, register, value);
+        }
         let spe = self.spe_of(to);
         self.spes[spe].write(register, value, self.signals_gather);
         match self.tasks[to as usize].request {
@@ -141,6 +157,8 @@ impl World {
             Step::Reserve(at) => self.send_atomic(spe, at, Purpose::Reserve, self.node_of(at), own),
             Step::Claim(at) => self.send_atomic(spe, at, Purpose::Claim, own, self.node_of(at)),
             Step::Done(operation) => self.finish_atomic(spe, operation),
+            Step::Held(at) => self.line_held(spe, at),
+            Step::Put(at, is_valid) => self.line_put(spe, at, is_valid),
         }
     }
 

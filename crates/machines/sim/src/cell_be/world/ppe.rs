@@ -24,6 +24,7 @@ impl World {
             | ChannelCall::MailboxRead
             | ChannelCall::OutboxWrite(_)
             | ChannelCall::SignalRead(_)
+            | ChannelCall::Program(_)
             | ChannelCall::Atomic { .. } => {
                 broken(format_args!("the PPE of chip {chip}"), self.out.now(), format_args!("it cannot do {request:?}"))
             }
@@ -43,7 +44,7 @@ impl World {
     }
 
     /// Sends a posted store, which arrives half a load later.
-    fn store(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
+    pub(super) fn store(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
         let load = self.load_cycles(chip, self.spe_of(to));
         self.out.send(self.out.now() + load / 2, Event::RegisterWrite { to, register, value });
     }

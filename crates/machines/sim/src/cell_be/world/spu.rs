@@ -49,6 +49,7 @@ impl World {
             // An SPU cannot read another SPU's outbound mailbox: it waits for ever, and the report of the deadlock
             // says so.
             ChannelCall::OutboxRead { .. } => {}
+            ChannelCall::Program(_) => self.cannot(task, &request),
         }
     }
 

@@ -35,7 +35,7 @@ impl Hierarchy {
             return Some(format!("fabric.kind is '{}', and this file can only be of levels", self.fabric.kind));
         }
         if !(0.1..=100.0).contains(&self.frequency_ghz.value) {
-            return Some("frequency_ghz is no clock".to_owned());
+            return Some("frequency_ghz is not a clock".to_owned());
         }
         let fits = (1..=MOST_TICKS).contains(&self.ticks_per_cycle);
         (!fits).then(|| format!("ticks_per_cycle is {}; give 1 to {MOST_TICKS}", self.ticks_per_cycle))
@@ -81,7 +81,7 @@ impl Hierarchy {
         }
         let figures = core.offset_ns.iter().chain(core.sibling_ns.iter());
         let wild = figures.copied().find(|ns| ns.is_nan() || ns.abs() > LONGEST_NS);
-        wild.map(|ns| format!("{ns:?} ns is no part of a round trip"))
+        wild.map(|ns| format!("{ns:?} ns is not a part of a round trip"))
     }
 
     fn distances_flaw(&self) -> Option<String> {

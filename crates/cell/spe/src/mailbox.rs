@@ -1,0 +1,398 @@
+//! The three mailboxes of an SPE: four messages to the SPU, one from it, and one from it that is an event.
+//!
+//! A message goes from one processor to the other in one cache line. All that the PPE writes lies in one line, all that
+//! the SPU writes in another: messages with their numbers, and how many of the other side's were taken. So a question
+//! and its answer move each line once, as a bare flag would.
+//!
+//! | line | written by | holds |
+//! |---|---|---|
+//! | down | the PPE | the messages to the SPU; how many of each of its mailboxes were taken |
+//! | up | the SPU | the messages from it; how many of those to it were taken |
+//!
+//! Any number of threads may be the PPE: a lock in a line of their own keeps them apart, which waits for none of the
+//! stores before it, so that the PPE's two stores for an answer and the next question leave together. Nothing here waits
+//! for a message; that is [`Notify`](crate::notify::Notify)'s. In [`Style::Linux`] the words travel through pipes, by a system call each.
+
+use crate::biased::Biased;
+use crate::style::Style;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Messages to the SPU that fit.
+pub const IN_CAPACITY: u32 = 4;
+
+/// One of the mailboxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mailbox {
+    /// To the SPU.
+    In,
+    /// From the SPU.
+    Out,
+    /// From the SPU, as an event.
+    OutInterrupting,
+}
+
+/// A message that the SPU took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The message.
+    pub value: u32,
+    /// Whether the mailbox was full: somebody may wait for room.
+    pub was_full: bool,
+}
+
+/// How often something happened in the mailboxes that the SPU can wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages that were sent to it.
+    pub sent: u32,
+    /// Messages that were taken out of its plain mailbox.
+    pub out: u32,
+    /// Messages that were taken out of its interrupting one.
+    pub out_interrupting: u32,
+}
+
+/// A message with its number in the upper half: a reader knows by it that the message is there.
+#[derive(Debug, Default)]
+struct Slot(AtomicU64);
+
+impl Slot {
+    fn put(&self, number: u32, value: u32) {
+        self.0.store(u64::from(number) << 32 | u64::from(value), Ordering::Release);
+    }
+
+    /// The message with that number, if it is there.
+    fn get(&self, number: u32) -> Option<u32> {
+        let word = self.0.load(Ordering::Acquire);
+        // The halves are cut apart on purpose.
+        ((word >> 32) as u32 == number).then_some(word as u32)
+    }
+}
+
+/// The line that the PPE writes. Two lines' alignment: processors fetch pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Down {
+    slots: [Slot; IN_CAPACITY as usize],
+    taken: [AtomicU32; 2],
+}
+
+/// The line that the SPU writes.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Up {
+    slots: [Slot; 2],
+    taken: AtomicU32,
+}
+
+/// What only the threads of the PPE share.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Ppe {
+    lock: Biased,
+    sent: AtomicU32,
+}
+
+/// What only the SPU knows.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Spu {
+    sent: [AtomicU32; 2],
+}
+
+/// The mailboxes of one SPE.
+#[derive(Debug, Default)]
+pub struct Mailboxes {
+    down: Down,
+    up: Up,
+    ppe: Ppe,
+    spu: Spu,
+    pipes: Option<[Pipe; 3]>,
+}
+
+/// A pipe for words of a mailbox.
+#[derive(Debug)]
+struct Pipe {
+    read: File,
+    write: File,
+}
+
+impl Pipe {
+    fn new() -> std::io::Result<Self> {
+        let (read, write) = std::io::pipe()?;
+        Ok(Pipe { read: OwnedFd::from(read).into(), write: OwnedFd::from(write).into() })
+    }
+
+    /// A system call. The mailbox's count keeps the pipe from being full.
+    fn put(&self, value: u32) {
+        let written = (&self.write).write_all(&value.to_ne_bytes());
+        debug_assert!(written.is_ok(), "{written:?}");
+    }
+
+    /// A system call, which waits for the word.
+    fn get(&self) -> u32 {
+        let mut bytes = [0; 4];
+        let read = (&self.read).read_exact(&mut bytes);
+        debug_assert!(read.is_ok(), "{read:?}");
+        u32::from_ne_bytes(bytes)
+    }
+}
+
+impl Mailboxes {
+    /// Empty mailboxes.
+    ///
+    /// # Errors
+    /// The kernel's error: no more pipes.
+    pub fn new(style: Style) -> std::io::Result<Self> {
+        let pipes = match style {
+            Style::Cell => None,
+            Style::Linux => Some([Pipe::new()?, Pipe::new()?, Pipe::new()?]),
+        };
+        Ok(Mailboxes { pipes, ..Mailboxes::default() })
+    }
+
+    fn pipe(&self, mailbox: Mailbox) -> Option<&Pipe> {
+        self.pipes.as_ref().map(|pipes| &pipes[mailbox as usize])
+    }
+
+    /// The PPE's side: appends a message to the SPU; false where there is no room.
+    #[must_use]
+    #[inline]
+    pub fn send(&self, value: u32) -> bool {
+        self.ppe.lock.hold(|| {
+            let sent = self.ppe.sent.load(Ordering::Relaxed);
+            let fits = sent.wrapping_sub(self.up.taken.load(Ordering::Acquire)) < IN_CAPACITY;
+            if fits {
+                self.append(sent.wrapping_add(1), value);
+            }
+            fits
+        })
+    }
+
+    fn append(&self, number: u32, value: u32) {
+        self.ppe.sent.store(number, Ordering::Relaxed);
+        if let Some(pipe) = self.pipe(Mailbox::In) {
+            pipe.put(value);
+        }
+        self.down.slots[(number % IN_CAPACITY) as usize].put(number, value);
+    }
+
+    /// The PPE's side: appends a message; replaces the last one where there is no room, as a store to a full mailbox's
+    /// register does.
+    pub fn overwrite(&self, value: u32) {
+        self.ppe.lock.hold(|| {
+            let sent = self.ppe.sent.load(Ordering::Relaxed);
+            match sent.wrapping_sub(self.up.taken.load(Ordering::Acquire)) < IN_CAPACITY {
+                true => self.append(sent.wrapping_add(1), value),
+                false => self.down.slots[(sent % IN_CAPACITY) as usize].put(sent, value),
+            }
+        });
+    }
+
+    /// The PPE's side: takes the message out of one of the SPU's mailboxes.
+    #[must_use]
+    #[inline]
+    pub fn receive(&self, mailbox: Mailbox) -> Option<u32> {
+        let which = outbound(mailbox);
+        let next = || self.down.taken[which].load(Ordering::Relaxed).wrapping_add(1);
+        self.up.slots[which].get(next())?;
+        self.ppe.lock.hold(|| {
+            // Another thread may have been first.
+            let number = next();
+            let value = self.up.slots[which].get(number)?;
+            let value = self.pipe(mailbox).map_or(value, Pipe::get);
+            self.down.taken[which].store(number, Ordering::Release);
+            Some(value)
+        })
+    }
+
+    /// The SPU's side: takes the oldest message.
+    #[must_use]
+    #[inline]
+    pub fn take(&self) -> Option<Taken> {
+        let number = self.up.taken.load(Ordering::Relaxed).wrapping_add(1);
+        let value = self.down.slots[(number % IN_CAPACITY) as usize].get(number)?;
+        let last = number.wrapping_add(IN_CAPACITY - 1);
+        let was_full = self.down.slots[(last % IN_CAPACITY) as usize].get(last).is_some();
+        self.up.taken.store(number, Ordering::Release);
+        Some(Taken { value, was_full })
+    }
+
+    /// The SPU's side, where words come through the kernel: waits there for the oldest message. `None` elsewhere.
+    #[must_use]
+    #[inline]
+    pub fn take_from_kernel(&self) -> Option<Taken> {
+        self.pipe(Mailbox::In)?.get();
+        loop {
+            // The word's number is there a moment after the word. It counts where a store has replaced the word.
+            match self.take() {
+                Some(taken) => return Some(taken),
+                None => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    /// The SPU's side: writes one of its mailboxes; false where there is no room.
+    #[must_use]
+    #[inline]
+    pub fn put(&self, mailbox: Mailbox, value: u32) -> bool {
+        let which = outbound(mailbox);
+        let sent = self.spu.sent[which].load(Ordering::Relaxed);
+        let fits = self.down.taken[which].load(Ordering::Acquire) == sent;
+        if fits {
+            let number = sent.wrapping_add(1);
+            self.spu.sent[which].store(number, Ordering::Relaxed);
+            if let Some(pipe) = self.pipe(mailbox) {
+                pipe.put(value);
+            }
+            self.up.slots[which].put(number, value);
+        }
+        fits
+    }
+
+    /// The SPU's side: how many messages to it were sent so far, as far as it can see, and how many of each of its own
+    /// were taken. Their changes are events.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let taken = self.up.taken.load(Ordering::Relaxed);
+        let sent = taken.wrapping_add(self.waiting(Mailbox::In));
+        let [out, out_interrupting] = [0, 1].map(|which| self.down.taken[which].load(Ordering::Acquire));
+        Counts { sent, out, out_interrupting }
+    }
+
+    /// The counts of mailboxes whose waiting messages were all sent just now.
+    #[must_use]
+    pub fn counts_before(&self) -> Counts {
+        Counts { sent: self.up.taken.load(Ordering::Relaxed), ..self.counts() }
+    }
+
+    /// Messages that wait in a mailbox.
+    #[must_use]
+    #[inline]
+    pub fn waiting(&self, mailbox: Mailbox) -> u32 {
+        if mailbox == Mailbox::In {
+            let taken = self.up.taken.load(Ordering::Acquire);
+            let is_there = |number: u32| self.down.slots[(number % IN_CAPACITY) as usize].get(number).is_some();
+            return (1..=IN_CAPACITY).take_while(|ahead| is_there(taken.wrapping_add(*ahead))).count() as u32;
+        }
+        let which = outbound(mailbox);
+        let number = self.down.taken[which].load(Ordering::Acquire).wrapping_add(1);
+        u32::from(self.up.slots[which].get(number).is_some())
+    }
+
+    /// Messages that fit into a mailbox.
+    #[must_use]
+    pub fn room(&self, mailbox: Mailbox) -> u32 {
+        let capacity = if mailbox == Mailbox::In { IN_CAPACITY } else { 1 };
+        capacity - self.waiting(mailbox)
+    }
+}
+
+fn outbound(mailbox: Mailbox) -> usize {
+    usize::from(mailbox == Mailbox::OutInterrupting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both() -> [Mailboxes; 2] {
+        [Style::Cell, Style::Linux].map(|style| Mailboxes::new(style).unwrap())
+    }
+
+    fn taken(mailboxes: &Mailboxes) -> Option<u32> {
+        let there = mailboxes.waiting(Mailbox::In) > 0;
+        let taken = there.then(|| mailboxes.take_from_kernel().or_else(|| mailboxes.take())).flatten();
+        taken.map(|taken| taken.value)
+    }
+
+    #[test]
+    fn messages_keep_their_order_and_number() {
+        for mailboxes in both() {
+            assert!((1..=4).all(|value| mailboxes.send(value)) && !mailboxes.send(5));
+            assert_eq!((mailboxes.waiting(Mailbox::In), mailboxes.room(Mailbox::In)), (4, 0));
+            let read: Vec<u32> = std::iter::from_fn(|| taken(&mailboxes)).collect();
+            assert_eq!((read, mailboxes.room(Mailbox::In)), (vec![1, 2, 3, 4], 4));
+            assert!(mailboxes.send(6) && taken(&mailboxes) == Some(6) && taken(&mailboxes).is_none());
+        }
+    }
+
+    #[test]
+    fn a_full_mailbox_keeps_the_last_store() {
+        let mailboxes = Mailboxes::default();
+        (1..=6).for_each(|value| mailboxes.overwrite(value));
+        let first = mailboxes.take().unwrap();
+        assert_eq!((first.value, first.was_full), (1, true));
+        assert!(!mailboxes.take().unwrap().was_full);
+        assert_eq!([mailboxes.take().unwrap().value, mailboxes.take().unwrap().value], [3, 6]);
+    }
+
+    #[test]
+    fn the_spus_mailboxes_hold_one_message_each() {
+        for mailboxes in both() {
+            for mailbox in [Mailbox::Out, Mailbox::OutInterrupting] {
+                assert!(mailboxes.put(mailbox, 7) && !mailboxes.put(mailbox, 8) && mailboxes.room(mailbox) == 0);
+                assert_eq!((mailboxes.receive(mailbox), mailboxes.receive(mailbox)), (Some(7), None));
+                assert!(mailboxes.put(mailbox, 9) && mailboxes.waiting(mailbox) == 1);
+            }
+            assert_eq!(mailboxes.receive(Mailbox::Out), Some(9));
+            assert_eq!(mailboxes.waiting(Mailbox::OutInterrupting), 1);
+        }
+    }
+
+    #[test]
+    fn numbers_go_around_their_end() {
+        let mailboxes = Mailboxes::default();
+        let late = u32::MAX - 1;
+        mailboxes.ppe.sent.store(late, Ordering::Relaxed);
+        mailboxes.up.taken.store(late, Ordering::Relaxed);
+        assert!((0..4).all(|value| mailboxes.send(value)) && !mailboxes.send(4));
+        assert_eq!((0..4).filter_map(|_| mailboxes.take()).map(|taken| taken.value).sum::<u32>(), 6);
+    }
+
+    #[test]
+    fn threads_of_the_ppe_lose_no_message() {
+        const EACH: u32 = 5000;
+        let mailboxes = &Mailboxes::default();
+        let wait = |done: &dyn Fn() -> bool| {
+            while !done() {
+                std::thread::yield_now();
+            }
+        };
+        let sum = std::thread::scope(|scope| {
+            for writer in 0..2 {
+                scope.spawn(move || (0..EACH).for_each(|at| wait(&|| mailboxes.send(2 * at + writer))));
+            }
+            let spu = scope.spawn(move || {
+                for _ in 0..2 * EACH {
+                    let mut got = None;
+                    while got.is_none() {
+                        got = mailboxes.take();
+                        std::thread::yield_now();
+                    }
+                    let value = got.map_or(0, |taken| taken.value);
+                    wait(&|| mailboxes.put(Mailbox::Out, value));
+                }
+            });
+            let readers = [0, 1].map(|_| {
+                scope.spawn(move || {
+                    let mut sum = 0_u64;
+                    let mut left = EACH;
+                    while left > 0 {
+                        match mailboxes.receive(Mailbox::Out) {
+                            Some(value) => (sum, left) = (sum + u64::from(value), left - 1),
+                            None => std::thread::yield_now(),
+                        }
+                    }
+                    sum
+                })
+            });
+            spu.join().unwrap();
+            readers.into_iter().map(|reader| reader.join().unwrap()).sum::<u64>()
+        });
+        let all = u64::from(2 * EACH);
+        assert_eq!(sum, all * (all - 1) / 2);
+    }
+}

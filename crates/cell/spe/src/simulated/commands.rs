@@ -1,0 +1,150 @@
+//! The commands of an SPU for its transfer unit on the simulated Cell.
+//!
+//! The rules that need no look at the machine are checked here, as on this computer: a program that breaks one stops at
+//! its command. An address that cannot be read or written stops it when the bytes would move.
+
+use crate::hooks::opcode;
+use crate::list::{Head, List};
+use crate::run::Stop;
+use crate::simulated::spu::{call, session};
+use crate::spu::SpuState;
+use crate::transfer::{Direction, Rule, TAGS, Transfer, TransferFault};
+use seatmap_port::channels::Order;
+use seatmap_sim::cell_be::session::{Call, Command, CommandKind, ListElement};
+
+/// Gives the transfer unit a command; a rule that it breaks stops the program.
+pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
+    // The upper half holds hints for caches and replacement, which nothing here has.
+    let command = command & 0xff;
+    let (name, direction) = crate::hooks::name(command);
+    let transfer = Transfer { command: name, direction, local, effective, bytes, tag };
+    if let Err(rule) = perform(spu, transfer, command) {
+        let fault = TransferFault { context: spu.context().number(), transfer, rule };
+        spu.fail(Stop::Transfer(fault));
+    }
+}
+
+fn perform(spu: &mut SpuState, transfer: Transfer, command: u32) -> Result<(), Rule> {
+    let kind = match command {
+        opcode::GET_LINE => CommandKind::Reserve,
+        opcode::PUT_LINE_CONDITIONAL => CommandKind::StoreConditional,
+        opcode::PUT_LINE => CommandKind::Store,
+        opcode::PUT_LINE_QUEUED => CommandKind::StoreQueued,
+        opcode::BARRIER | opcode::IO_ORDER | opcode::SYNC => CommandKind::Barrier,
+        _ => return transferred(spu, transfer, command),
+    };
+    let is_line = kind != CommandKind::Barrier;
+    if is_line && !(transfer.local.is_multiple_of(128) && transfer.effective.is_multiple_of(128)) {
+        return Err(Rule::Alignment);
+    }
+    if is_line && spu.context().store().at(transfer.local, 128).is_none() {
+        return Err(Rule::Local);
+    }
+    let bytes = if is_line { 128 } else { 0 };
+    call(spu, Call::Command(of(transfer, kind, bytes)));
+    Ok(())
+}
+
+fn transferred(spu: &mut SpuState, transfer: Transfer, command: u32) -> Result<(), Rule> {
+    let order = match command & opcode::FENCE_AND_BARRIER {
+        1 => Order::Barrier,
+        2 => Order::Fence,
+        _ => Order::Free,
+    };
+    let kind = match transfer.direction {
+        Direction::Get => CommandKind::Get(order),
+        Direction::Put => CommandKind::Put(order),
+    };
+    match command & !opcode::FENCE_AND_BARRIER {
+        opcode::PUT | opcode::PUT_RESULT | opcode::GET | opcode::SEND_SIGNAL => {
+            transfer.check()?;
+            in_store(spu, transfer.local, transfer.bytes)?;
+            call(spu, Call::Command(of(transfer, kind, transfer.bytes)));
+            Ok(())
+        }
+        list if list & opcode::LIST != 0 && crate::hooks::is_list(list & !opcode::LIST) => {
+            begin_list(spu, transfer, kind)
+        }
+        _ => Err(Rule::Command),
+    }
+}
+
+fn of(transfer: Transfer, kind: CommandKind, bytes: u32) -> Command {
+    let Transfer { command, local, effective, tag, .. } = transfer;
+    Command { name: command, kind, local, effective, bytes, tag: (tag % TAGS) as u8 }
+}
+
+fn in_store(spu: &SpuState, local: u32, bytes: u32) -> Result<(), Rule> {
+    spu.context().store().at(local, bytes as usize).map(|_| ()).ok_or(Rule::Local)
+}
+
+/// A list command: the low half of the effective address is where its elements are.
+fn begin_list(spu: &mut SpuState, whole: Transfer, kind: CommandKind) -> Result<(), Rule> {
+    if whole.tag >= TAGS {
+        return Err(Rule::Tag);
+    }
+    let mut list = List::new(whole, (whole.effective & 0xffff_ffff) as u32)?;
+    let (elements, is_open) = part(spu, &mut list)?;
+    let first = elements.first().map_or(whole.local, |first| first.local);
+    let command = Command { local: first, ..of(whole, kind, whole.bytes) };
+    let effective: Vec<ListElement> = elements.iter().map(Part::element).collect();
+    let (elements, count) = (effective.as_ptr(), effective.len());
+    let entry = call(spu, Call::List { command, elements, count, is_open });
+    if let (true, Ok(entry)) = (is_open, u8::try_from(entry)) {
+        spu.simulated.lists.push((entry, list));
+    }
+    Ok(())
+}
+
+/// A transfer of a list.
+struct Part {
+    local: u32,
+    effective: u64,
+    bytes: u32,
+}
+
+impl Part {
+    fn element(&self) -> ListElement {
+        ListElement { effective: self.effective, bytes: self.bytes }
+    }
+}
+
+/// Reads a list's elements up to the next one that stalls it. Returns them, and whether others follow.
+fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), Rule> {
+    let mut parts = Vec::new();
+    while let Some(Head { transfer, stalls }) = list.next(spu.context())? {
+        transfer.check()?;
+        in_store(spu, transfer.local, transfer.bytes)?;
+        let Transfer { local, effective, bytes, .. } = transfer;
+        if bytes > 0 {
+            parts.push(Part { local, effective, bytes });
+        }
+        if stalls && list.left > 0 {
+            return Ok((parts, true));
+        }
+    }
+    Ok((parts, false))
+}
+
+/// Lets the stalled lists of a tag go on; their further elements are read now.
+pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
+    let (machine, task) = session(spu);
+    for entry in machine.stalled_lists(task, tag) {
+        let Some(at) = spu.simulated.lists.iter().position(|(of, _)| *of == entry) else { continue };
+        let (_, mut list) = spu.simulated.lists.swap_remove(at);
+        match part(spu, &mut list) {
+            Ok((parts, is_open)) => {
+                let elements: Vec<ListElement> = parts.iter().map(Part::element).collect();
+                let (machine, task) = session(spu);
+                machine.extend_list(task, entry, &elements, is_open);
+                if is_open {
+                    spu.simulated.lists.push((entry, list));
+                }
+            }
+            Err(rule) => {
+                let fault = list.fault(spu.context(), rule);
+                spu.fail(Stop::Transfer(fault));
+            }
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! The thread that owns the session, and in which the programs take turns.
+
+use crate::context::Context;
+use crate::notify::Notify;
+use crate::run::{Pause, Stop, Turned};
+use crate::simulated::compute::{CHOICE, Compute};
+use crate::simulated::desk::{Ask, Desk, Request};
+use crate::simulated::finish::{self, Wishes};
+use crate::simulated::ppe::Seat;
+use crate::simulated::spin;
+use crate::simulated::watch::{self, Found, Running, Spinning};
+use seatmap_sim::CellModel;
+use seatmap_sim::cell_be::session::{Call, Next, Session, Turn};
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The way to the driver.
+#[derive(Debug)]
+pub struct Driver {
+    model: Arc<CellModel>,
+    inbox: Mutex<VecDeque<Request>>,
+    bell: Notify,
+}
+
+impl Driver {
+    /// The model of the machine.
+    #[must_use]
+    pub fn model(&self) -> &Arc<CellModel> {
+        &self.model
+    }
+
+    /// Sends a request.
+    pub fn send(&self, request: Request) {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push_back(request);
+        self.bell.ring();
+    }
+
+    fn take_within(&self, time: Duration) -> Option<Request> {
+        self.bell.wait_until(Some(Instant::now() + time), || self.take())
+    }
+
+    fn take(&self) -> Option<Request> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.debug_struct("Request").field("desk", &self.desk).finish_non_exhaustive()
+    }
+}
+
+/// Starts the driver of a machine.
+///
+/// # Errors
+/// Words: what in the environment is wrong, or why there is no thread.
+pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
+    let compute = Compute::parse(std::env::var("SEATMAP_SPE_COMPUTE").ok().as_deref())?;
+    let seats = seats(std::env::var("SEATMAP_SPE_SEATS").ok().as_deref(), model)?;
+    let wishes = Wishes::read()?;
+    let wants_trace = wishes.wants_trace();
+    _ = CHOICE.set(compute);
+    let driver = Arc::new(Driver { model: Arc::clone(model), inbox: Mutex::default(), bell: Notify::default() });
+    let own = Arc::clone(&driver);
+    let work = move || {
+        // A broken invariant has said what it is. Nothing of the program could go on.
+        let turns = || Turns::new(own, &seats, compute, wants_trace).take();
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(turns)).is_err() {
+            finish::give_up();
+            std::process::exit(1);
+        }
+    };
+    let thread = std::thread::Builder::new().name("simulated-cell".into()).spawn(work);
+    finish::at_end(&driver, wishes);
+    thread.map(|_| driver).map_err(|error| format!("no thread for the simulated Cell: {error}"))
+}
+
+/// The SPEs in the order in which contexts take them.
+fn seats(listed: Option<&str>, model: &CellModel) -> Result<Vec<u16>, String> {
+    let Some(text) = listed else { return Ok(Vec::new()) };
+    let list = text.parse::<seatmap_os::CpuList>().map_err(|error| format!("SEATMAP_SPE_SEATS={text}: {error}"))?;
+    let spes = model.spes() as u32;
+    match list.0.iter().find(|seat| **seat >= spes) {
+        Some(seat) => Err(format!("SEATMAP_SPE_SEATS={text}: {} has SPEs 0 to {}, not {seat}", model.name, spes - 1)),
+        None => Ok(list.0.iter().map(|seat| *seat as u16).collect()),
+    }
+}
+
+/// A task of the session, as the driver knows it.
+enum Task {
+    Free,
+    Thread(Arc<Desk>),
+    Spu(Arc<Context>),
+}
+
+/// The driver's own: the session, and the tasks in it.
+struct Turns {
+    driver: Arc<Driver>,
+    session: Session,
+    compute: Compute,
+    tasks: Vec<Task>,
+    threads: u32,
+    /// Threads that run on this computer, between two calls: virtual time stands still.
+    running: Vec<Running>,
+    /// Threads that spin until memory changes, beside which time goes on.
+    spinning: Vec<Spinning>,
+    /// Calls of threads that were taken for spinning, until their turn to look comes.
+    held: Vec<Request>,
+    /// When a standstill with threads that spin began.
+    still_since: Option<Instant>,
+}
+
+impl Turns {
+    fn new(driver: Arc<Driver>, seats: &[u16], compute: Compute, wants_trace: bool) -> Self {
+        let mut session = Session::new(&driver.model, seats);
+        if wants_trace {
+            session.begin_trace();
+        }
+        Turns {
+            driver,
+            session,
+            compute,
+            tasks: Vec::new(),
+            threads: 0,
+            running: Vec::new(),
+            spinning: Vec::new(),
+            held: Vec::new(),
+            still_since: None,
+        }
+    }
+
+    /// Takes turns as long as the process lives.
+    fn take(&mut self) {
+        // Without it, an SPU program that spins is not found out.
+        let _ticks = spin::begin();
+        loop {
+            self.receive();
+            match (self.running.is_empty(), self.spinning.is_empty()) {
+                (false, _) => self.await_call(),
+                (true, true) => match self.session.advance() {
+                    Some(turn) => self.turn(turn),
+                    None => self.stand_still(),
+                },
+                (true, false) => self.advance_beside_spinning(),
+            }
+        }
+    }
+
+    /// Serves the requests that have come; those of threads that are taken for spinning wait for their look.
+    fn receive(&mut self) {
+        while let Some(request) = self.driver.take() {
+            let task = task_of(&request.desk);
+            match self.spinning.iter().any(|spinning| spinning.task == task) {
+                true => self.held.push(request),
+                false => self.serve(request),
+            }
+        }
+    }
+
+    /// Waits for a call of a thread that runs. If none comes, looks at what they do.
+    fn await_call(&mut self) {
+        if let Some(request) = self.driver.take_within(watch::PATIENCE) {
+            return self.serve(request);
+        }
+        for mut running in std::mem::take(&mut self.running) {
+            match running.look() {
+                Found::Running => self.running.push(running),
+                Found::Away => {}
+                Found::Gone => self.leave(running.task),
+                Found::Spinning(spinning) => self.spinning.push(spinning),
+            }
+        }
+        self.session.memory_changed();
+    }
+
+    /// Lets time pass until something is stored, and then those look who spin.
+    fn advance_beside_spinning(&mut self) {
+        match self.session.advance_to_store() {
+            Some(Next::Turn(turn)) => self.turn(turn),
+            Some(Next::Store) => {}
+            None if self.spinning.iter().any(Spinning::has_unseen) => return self.look_at_memory(|_| true),
+            None => return self.stand_still(),
+        }
+        self.still_since = None;
+        // A program of an SPU may have stored to its local store in its turn.
+        self.look_at_memory(Spinning::stored);
+    }
+
+    /// Lets those threads look at memory that spin and that `is_due` names. A thread that no longer spins runs again.
+    fn look_at_memory(&mut self, is_due: impl Fn(&mut Spinning) -> bool) {
+        for mut spinning in std::mem::take(&mut self.spinning) {
+            let task = spinning.task;
+            if !is_due(&mut spinning) || spinning.looks(|| self.has_called(task)) {
+                self.spinning.push(spinning);
+                continue;
+            }
+            self.session.memory_changed();
+            match self.held.iter().position(|request| task_of(&request.desk) == task) {
+                Some(at) => {
+                    let request = self.held.remove(at);
+                    self.serve(request);
+                }
+                None => self.run_again(task),
+            }
+        }
+    }
+
+    /// Whether a thread that was taken for spinning has made a call.
+    fn has_called(&mut self, task: u16) -> bool {
+        while let Some(request) = self.driver.take() {
+            self.held.push(request);
+        }
+        self.held.iter().any(|request| task_of(&request.desk) == task)
+    }
+
+    fn run_again(&mut self, task: u16) {
+        if let Some(Task::Thread(desk)) = self.tasks.get(usize::from(task)) {
+            self.running.push(Running::new(task, Arc::clone(desk)));
+        }
+    }
+
+    fn turn(&mut self, turn: Turn) {
+        match self.tasks.get(usize::from(turn.task)) {
+            Some(Task::Spu(context)) => {
+                let context: *const Context = Arc::as_ptr(context);
+                // SAFETY: the context is kept in `tasks` until its program has stopped.
+                self.spu_turn(turn, unsafe { &*context });
+            }
+            Some(Task::Thread(desk)) => {
+                let desk = Arc::clone(desk);
+                self.let_go(&desk, turn.answer);
+            }
+            _ => {}
+        }
+    }
+
+    /// Lets a thread go on with an answer.
+    fn let_go(&mut self, desk: &Arc<Desk>, answer: u64) {
+        self.running.push(Running::new(task_of(desk), Arc::clone(desk)));
+        desk.answer(answer);
+    }
+
+    /// Lets an SPU's program run to its next call or stop.
+    fn spu_turn(&mut self, turn: Turn, context: &Context) {
+        let session = &raw mut self.session;
+        // SAFETY: the thread that runs the context waits for its end; the session is used by the program alone
+        // meanwhile.
+        let Turned { pause, worked_ns, counted } = unsafe { context.resume_simulated(session, turn) };
+        let work = self.compute.cycles(worked_ns, counted, self.driver.model.frequency_ghz);
+        match pause {
+            Pause::Call(call) => self.session.call(turn.task, call, work),
+            Pause::Stop(stop) => self.spu_stopped(turn.task, stop),
+        }
+    }
+
+    fn spu_stopped(&mut self, task: u16, stop: Stop) {
+        let goes_on = matches!(stop, Stop::Code(code) if !(0x2000..0x2100).contains(&code));
+        if let Some(Task::Thread(desk)) = self.session.runner(task).and_then(|task| self.tasks.get(usize::from(task))) {
+            *desk.stop.lock().unwrap_or_else(PoisonError::into_inner) = Some(stop);
+        }
+        self.session.stopped(task, !goes_on);
+    }
+
+    /// Does what a thread asks, or begins it.
+    fn serve(&mut self, request: Request) {
+        let Request { desk, worked_ns, ask } = request;
+        let task = task_of(&desk);
+        let work = self.compute.cycles(worked_ns, 0, self.driver.model.frequency_ghz);
+        self.session.memory_changed();
+        match ask {
+            Ask::Join => {
+                self.seat(&desk);
+                self.let_go(&desk, 0);
+            }
+            Ask::Open(new) => {
+                let task = self.seat(&new);
+                self.session.begin(task);
+                desk.answer(0);
+            }
+            Ask::Now(does) => desk.answer(does(&mut self.session)),
+            Ask::Call(call) => self.call(task, call, work),
+            Ask::Run(context, is_fresh) => {
+                let Some(number) = context.simulated().map(Seat::task) else { return desk.answer(0) };
+                self.put(number, Task::Spu(context));
+                self.call(task, Call::Run { context: number, is_fresh }, work);
+            }
+            Ask::Leave => self.leave(task),
+        }
+    }
+
+    fn call(&mut self, task: u16, call: Call, work: u64) {
+        self.running.retain(|other| other.task != task);
+        if let Call::Destroy(context) = call {
+            self.put(context, Task::Free);
+        }
+        self.session.call(task, call, work);
+    }
+
+    fn seat(&mut self, desk: &Arc<Desk>) -> u16 {
+        let task = self.session.add_thread(self.threads);
+        self.threads += 1;
+        desk.task.store(task.into(), Ordering::Release);
+        self.put(task, Task::Thread(Arc::clone(desk)));
+        task
+    }
+
+    fn put(&mut self, task: u16, what: Task) {
+        let at = usize::from(task);
+        if self.tasks.len() <= at {
+            self.tasks.resize_with(at + 1, || Task::Free);
+        }
+        self.tasks[at] = what;
+    }
+
+    fn leave(&mut self, task: u16) {
+        self.running.retain(|other| other.task != task);
+        self.spinning.retain(|other| other.task != task);
+        self.session.remove_thread(task);
+        self.put(task, Task::Free);
+    }
+
+    /// Nothing is under way, and no known thread runs: either a thread of the process can still make a call, or all wait
+    /// for ever.
+    fn stand_still(&mut self) {
+        if let Some(at) = (!self.held.is_empty()).then_some(0) {
+            let request = self.held.remove(at);
+            let task = task_of(&request.desk);
+            self.spinning.retain(|other| other.task != task);
+            return self.serve(request);
+        }
+        if self.session.look_at_arrivals() {
+            return;
+        }
+        if let Some(request) = self.driver.take_within(watch::PATIENCE) {
+            let task = task_of(&request.desk);
+            self.spinning.retain(|other| other.task != task);
+            return self.serve(request);
+        }
+        let since = *self.still_since.get_or_insert_with(Instant::now);
+        if self.has_strangers() || !(self.spinning.is_empty() || watch::is_over(since)) {
+            return;
+        }
+        self.report_deadlock();
+    }
+
+    /// Whether the process has threads that are not known, or that are neither in a call nor spin: they may do something
+    /// that others wait for.
+    fn has_strangers(&self) -> bool {
+        let waits = |at: usize| self.session.is_waiting(at as u16) || self.is_spinning(at as u16);
+        let threads = self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));
+        let known = threads.filter(|(at, _)| waits(*at)).count();
+        let all = seatmap_os::task::threads(std::process::id() as seatmap_os::Tid).len();
+        // The driver is one of them.
+        all > known + 1
+    }
+
+    fn is_spinning(&self, task: u16) -> bool {
+        self.spinning.iter().any(|spinning| spinning.task == task)
+    }
+
+    /// Says who waits for what, and ends the process, none of whose threads could ever go on.
+    fn report_deadlock(&mut self) -> ! {
+        let spins = |spinning: &Spinning| self.session.spins(spinning.task);
+        let waiting: Vec<String> =
+            self.session.waiting().into_iter().chain(self.spinning.iter().filter_map(spins)).collect();
+        eprintln!("libspe2: deadlock after {:.0} ns: {}", self.session.now_ns(), waiting.join("; "));
+        finish::leave(&mut self.session);
+        std::process::exit(1);
+    }
+}
+
+fn task_of(desk: &Desk) -> u16 {
+    desk.task.load(Ordering::Acquire) as u16
+}

@@ -1,0 +1,86 @@
+//! Which machine stands under the library: `SEATMAP_SPE`.
+
+use crate::error::SpeError;
+use crate::simulated::driver::{self, Driver};
+use seatmap_sim::CellModel;
+use seatmap_sim::catalog::{self, Model};
+use std::sync::{Arc, OnceLock};
+
+/// The machine that runs the programs.
+#[derive(Clone, Debug)]
+pub enum Machine {
+    /// This computer.
+    Host,
+    /// A simulated Cell.
+    Simulated(Arc<Driver>),
+}
+
+/// The machine that the environment asks for: it is the same as long as the process lives.
+///
+/// # Errors
+/// [`SpeError::Machine`], again and again.
+pub fn machine() -> Result<&'static Machine, SpeError> {
+    static MACHINE: OnceLock<Result<Machine, String>> = OnceLock::new();
+    let found = MACHINE.get_or_init(|| open(std::env::var("SEATMAP_SPE").ok().as_deref()));
+    found.as_ref().map_err(|words| SpeError::Machine(words.clone()))
+}
+
+/// The driver of the simulated Cell, if one stands under the library.
+#[must_use]
+pub fn simulated() -> Option<&'static Arc<Driver>> {
+    match machine() {
+        Ok(Machine::Simulated(driver)) => Some(driver),
+        _ => None,
+    }
+}
+
+/// The numbers of chips and of SPEs; on this computer one chip, and the CPUs that SPEs are pinned to.
+///
+/// # Errors
+/// [`SpeError::Machine`].
+pub fn processors() -> Result<(usize, usize), SpeError> {
+    Ok(match machine()? {
+        Machine::Host => (1, crate::pool::seats()?),
+        Machine::Simulated(driver) => (driver.model().chips, driver.model().spes()),
+    })
+}
+
+fn open(wanted: Option<&str>) -> Result<Machine, String> {
+    match wanted {
+        None | Some("" | "host") => Ok(Machine::Host),
+        Some(name) => driver::start(&model(name)?).map(Machine::Simulated),
+    }
+}
+
+/// The model with this name, or in this file.
+fn model(name: &str) -> Result<Arc<CellModel>, String> {
+    let known = || catalog::cells().collect::<Vec<_>>().join(", ");
+    let unknown = || format!("SEATMAP_SPE={name}: expected host, {}, or the file of a model of the Cell", known());
+    if let Some(found) = catalog::cell(name) {
+        return found.map_err(|error| format!("SEATMAP_SPE={name}: {error}"));
+    }
+    if !name.contains(['/', '.']) {
+        return Err(unknown());
+    }
+    let text = std::fs::read_to_string(name).map_err(|error| format!("SEATMAP_SPE={name}: {error}"))?;
+    match Model::from_toml(name, &text).map_err(|error| format!("SEATMAP_SPE={error}"))? {
+        Model::Cell(model) => Ok(model),
+        Model::Coherent(_) => Err(unknown()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_models_of_the_cell() {
+        assert_eq!(model("cell-qs20").unwrap().spes(), 16);
+        for name in ["cell-ps4", "xeon-phi-5110p", "./none.toml", "Host"] {
+            let words = model(name).unwrap_err();
+            assert!(words.starts_with(&format!("SEATMAP_SPE={name}: ")), "{words}");
+        }
+        assert!(model("ps3").unwrap_err().contains("expected host, cell-ps3, cell-qs20, cell-qs22, or the file"));
+        assert!(matches!(open(None), Ok(Machine::Host)) && matches!(open(Some("host")), Ok(Machine::Host)));
+    }
+}

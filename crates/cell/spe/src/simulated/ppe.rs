@@ -1,0 +1,186 @@
+//! What threads of the PPE do with a context of the simulated Cell.
+
+use crate::context::{Context, ContextOptions};
+use crate::error::SpeError;
+use crate::run::Stop;
+use crate::simulated::desk;
+use crate::simulated::driver::Driver;
+use crate::simulated::layout;
+use crate::simulated::spu::failed;
+use crate::store::Store;
+use crate::transfer::{Direction, Transfer};
+use seatmap_port::channels::{Order, Register};
+use seatmap_sim::cell_be::session::{
+    Call, Command, CommandKind, Count, LocalStore, NewContext, Outbound, Session, TagCondition, Wanted,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The most looks that a call makes before it tells a thread that there is nothing. A thread that looks again and again
+/// at the same thing gets its answers less often, and the looks take the same virtual time.
+const MOST_LOOKS: u32 = 1024;
+/// A message was there.
+const FOUND: u64 = 1 << 32;
+
+/// A context as a task of the session.
+#[derive(Debug)]
+pub struct Seat {
+    driver: Arc<Driver>,
+    task: u16,
+    by_kernel: bool,
+    /// Looks in a row that found nothing, and which count they looked at.
+    looks: AtomicU32,
+}
+
+impl Seat {
+    /// Adds a context to the session.
+    #[must_use]
+    pub fn new(driver: &Arc<Driver>, number: u32, options: ContextOptions, store: &Store, registers: *mut u8) -> Self {
+        let (base, effective, bytes) = (store.base() as usize, store.effective() as usize, store.bytes());
+        let (gathers, registers) = (options.signals_gather, registers as u64);
+        let seat = options.seat.map(|place| Session::chain_seat(driver.model(), place));
+        let chip = layout::chip();
+        let add = move |session: &mut Session| {
+            let store = LocalStore { base: base as *mut u8, effective: effective as *mut u8, bytes: bytes as u32 };
+            u64::from(session.add_context(NewContext { number, store, registers, gathers, seat, chip }))
+        };
+        let task = desk::now(driver, add) as u16;
+        Seat { driver: Arc::clone(driver), task, by_kernel: !options.maps_registers, looks: AtomicU32::new(0) }
+    }
+
+    /// Its task.
+    #[must_use]
+    pub fn task(&self) -> u16 {
+        self.task
+    }
+
+    fn call(&self, call: Call) -> u64 {
+        desk::call(&self.driver, call)
+    }
+
+    fn now(&self, work: impl FnOnce(&mut Session, u16) -> u64 + Send + 'static) -> u64 {
+        let task = self.task;
+        desk::now(&self.driver, move |session| work(session, task))
+    }
+
+    /// Runs the program until it stops.
+    #[must_use]
+    pub fn run(&self, context: &Arc<Context>, is_fresh: bool) -> Stop {
+        desk::run(&self.driver, context, is_fresh)
+    }
+
+    /// Another program was loaded.
+    pub fn renew(&self) {
+        self.now(|session, task| {
+            session.renew(task);
+            0
+        });
+    }
+
+    /// Ends the context when its transfers are complete.
+    pub fn destroy(&self) {
+        self.call(Call::Destroy(self.task));
+    }
+
+    /// Writes a message to the SPU, if there is room.
+    #[must_use]
+    pub fn send(&self, value: u32) -> bool {
+        self.call(Call::Send { to: self.task, value, by_kernel: self.by_kernel }) != 0
+    }
+
+    /// Takes a message of the SPU.
+    #[must_use]
+    pub fn receive(&self, mailbox: Outbound) -> Option<u32> {
+        let answer = self.looking(|from, looks| Call::Receive { from, mailbox, looks });
+        (answer & FOUND != 0).then_some(answer as u32)
+    }
+
+    /// Looks at a count.
+    #[must_use]
+    pub fn count(&self, what: Count) -> usize {
+        self.looking(|of, looks| Call::Count { of, what, looks }) as usize
+    }
+
+    /// Makes a call that looks at something, with more looks if the ones before found nothing.
+    fn looking(&self, call: impl FnOnce(u16, u32) -> Call) -> u64 {
+        let in_a_row = if desk::looks_again(self.task) { self.looks.load(Ordering::Relaxed) } else { 1 };
+        let answer = self.call(call(self.task, in_a_row));
+        self.looks.store(if answer == 0 { (2 * in_a_row).min(MOST_LOOKS) } else { 1 }, Ordering::Relaxed);
+        answer
+    }
+
+    /// Waits in the operating system until a count is not 0.
+    pub fn await_count(&self, what: Count) {
+        self.call(Call::Await { of: self.task, what });
+    }
+
+    /// Whether waits are calls of the operating system, and not looks again and again.
+    #[must_use]
+    pub fn sleeps(&self) -> bool {
+        self.by_kernel
+    }
+
+    /// Writes a signal register, 0 or 1.
+    pub fn signal(&self, register: usize, value: u32) {
+        let register = if register == 0 { Register::One } else { Register::Two };
+        self.call(Call::Signal { to: self.task, register, value, by_kernel: self.by_kernel });
+    }
+
+    /// Hands the transfer unit a proxy command.
+    pub fn proxy(&self, transfer: Transfer) {
+        let Transfer { command, direction, local, effective, bytes, tag } = transfer;
+        let order = match command.as_bytes().last() {
+            Some(b'b') => Order::Barrier,
+            Some(b'f') => Order::Fence,
+            _ => Order::Free,
+        };
+        let kind = match direction {
+            Direction::Get => CommandKind::Get(order),
+            Direction::Put => CommandKind::Put(order),
+        };
+        self.call(Call::Proxy(self.task, Command { name: command, kind, local, effective, bytes, tag: tag as u8 }));
+    }
+
+    /// Waits for proxy commands. Returns the tags that are complete.
+    ///
+    /// # Errors
+    /// [`SpeError::Transfer`]: one of them had an address that cannot be read or written.
+    pub fn await_proxies(&self, number: u32, mask: u32, condition: TagCondition) -> Result<u32, SpeError> {
+        let complete = self.call(Call::AwaitProxies { of: self.task, mask, condition });
+        let (tell, told) = std::sync::mpsc::channel();
+        self.now(move |session, task| {
+            _ = tell.send(session.take_proxy_fault(task));
+            0
+        });
+        match told.recv().ok().flatten() {
+            Some(command) => Err(failed(number, command).into()),
+            None => Ok(complete as u32),
+        }
+    }
+
+    /// Notes how many ends of the program wait to be taken.
+    pub fn set_ends(&self, ends: usize) {
+        self.now(move |session, task| {
+            session.set_ends(task, ends as u32);
+            0
+        });
+    }
+
+    /// Events that have happened, as [`event`](crate::event) numbers them.
+    #[must_use]
+    pub fn happened(&self) -> u32 {
+        self.now(|session, task| u64::from(session.happened(task))) as u32
+    }
+
+    /// Waits until one of these events has happened, or until a time, in nanoseconds of the machine, has passed.
+    pub fn await_events(driver: &Arc<Driver>, wanted: &[Wanted], timeout_ns: Option<u64>) {
+        let until = timeout_ns.map(|ns| desk::now(driver, move |session| session.now() + session.cycle_at(ns)));
+        desk::call(driver, Call::AwaitEvents { wanted: wanted.as_ptr(), count: wanted.len(), until });
+    }
+
+    /// What a thread waits for.
+    #[must_use]
+    pub fn wanted(&self, events: u32) -> Wanted {
+        Wanted { context: self.task, events }
+    }
+}

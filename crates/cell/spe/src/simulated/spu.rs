@@ -1,0 +1,124 @@
+//! What an SPU's state has for the simulated Cell.
+
+use crate::list::List;
+use crate::run::{Pause, Stop};
+use crate::spu::SpuState;
+use crate::transfer::{Direction, Rule, Transfer, TransferFault};
+use seatmap_sim::cell_be::session::{Call, Command, CommandKind, Session, Turn};
+
+/// An SPU as a task of a session.
+#[derive(Debug)]
+pub struct Simulated {
+    /// The session, while the program runs; the program has it alone then.
+    pub session: *mut Session,
+    /// The turn that the program has.
+    pub turn: Turn,
+    /// The CPU time of the driver when the turn began, if it is charged.
+    pub since_ns: u64,
+    /// Lists that may stall, by the entry of their command.
+    pub lists: Vec<(u8, List)>,
+    /// The work that the program counts.
+    pub count: Count,
+}
+
+/// The core cycles that a program counts in a register, as far as they were not charged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// The register when the program called last. The way into the table's functions writes it.
+    pub register: u64,
+    /// The register as far as it was looked at.
+    seen: u64,
+    sum: u64,
+}
+
+impl Count {
+    /// Adds what the program counted until its call. A register that has gone back, as a long jump does, adds nothing.
+    pub fn note(&mut self) {
+        let more = self.register.wrapping_sub(self.seen);
+        self.sum += if more < 1 << 63 { more } else { 0 };
+        self.seen = self.register;
+    }
+
+    /// Forgets what the program counted until the register had this value.
+    pub fn forget(&mut self, register: u64) {
+        self.seen = register;
+    }
+
+    /// Takes what was not charged.
+    pub fn take(&mut self) -> u64 {
+        std::mem::take(&mut self.sum)
+    }
+
+    /// Whether something was not charged.
+    #[must_use]
+    pub fn has_some(&self) -> bool {
+        self.sum > 0
+    }
+}
+
+impl Default for Simulated {
+    fn default() -> Self {
+        let turn = Turn { task: 0, answer: 0 };
+        Simulated { session: std::ptr::null_mut(), turn, since_ns: 0, lists: Vec::new(), count: Count::default() }
+    }
+}
+
+/// The session of a running program, and its task.
+pub fn session(spu: &mut SpuState) -> (&mut Session, u16) {
+    // SAFETY: the driver sets it before it lets the program run, and leaves it alone meanwhile.
+    (unsafe { &mut *spu.simulated.session }, spu.simulated.turn.task)
+}
+
+/// Makes a call that takes virtual time, and returns its answer. A fault of the context stops the program here.
+pub fn call(spu: &mut SpuState, call: Call) -> u64 {
+    pause(spu, Pause::Call(call));
+    let (session, task) = session(spu);
+    if let Some(command) = session.take_fault(task) {
+        let fault = fault(spu, command);
+        spu.fail(Stop::Transfer(fault));
+    }
+    spu.simulated.turn.answer
+}
+
+fn pause(spu: &mut SpuState, pause: Pause) {
+    // SAFETY: set while the program runs on its coroutine, and only the program comes here.
+    if let Some(yielder) = unsafe { spu.yielder.as_ref() } {
+        yielder.suspend(pause);
+    }
+}
+
+/// The fault of a command whose address cannot be read or written.
+fn fault(spu: &SpuState, command: Command) -> TransferFault {
+    failed(spu.context().number(), command)
+}
+
+/// The same for a context by its number.
+#[must_use]
+pub fn failed(context: u32, command: Command) -> TransferFault {
+    let Command { name, kind, local, effective, bytes, tag } = command;
+    let is_get = matches!(kind, CommandKind::Get(_) | CommandKind::Reserve);
+    let direction = if is_get { Direction::Get } else { Direction::Put };
+    let transfer = Transfer { command: name, direction, local, effective, bytes, tag: tag.into() };
+    TransferFault { context, transfer, rule: Rule::Address }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_counted_from_call_to_call() {
+        let mut count = Count { register: 50, ..Count::default() };
+        count.note();
+        count.register = 80;
+        count.note();
+        assert_eq!((count.has_some(), count.take(), count.has_some()), (true, 80, false));
+        count.register = 20;
+        count.note();
+        assert_eq!(count.take(), 0, "a long jump");
+        count.forget(1000);
+        count.register = 1005;
+        count.note();
+        assert_eq!(count.take(), 5);
+    }
+}

@@ -1,0 +1,93 @@
+//! Threads of the PPE that the program creates, and their waits for each other, in virtual time.
+
+use crate::simulated::desk::{self, Desk};
+use crate::simulated::driver::Driver;
+use crate::simulated::machine::simulated;
+use seatmap_sim::cell_be::session::{Call, Session};
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Threads that have not ended, by the number that their creator knows them by.
+static LIVING: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+
+/// Whether a simulated Cell stands under the library.
+#[must_use]
+pub fn is_simulated() -> bool {
+    simulated().is_some()
+}
+
+fn with<T>(work: impl FnOnce(&Arc<Driver>) -> T) -> Option<T> {
+    simulated().map(work)
+}
+
+/// A desk for a thread that the calling one is about to create; `None` on this computer.
+#[must_use]
+pub fn open() -> Option<Arc<Desk>> {
+    with(desk::open)
+}
+
+/// The thread for this desk could not be created.
+pub fn close(desk: Arc<Desk>) {
+    with(|driver| desk::close(driver, desk));
+}
+
+/// The thread for this desk was created. It cannot have begun: its creator runs.
+pub fn born(desk: &Desk, thread: u64) {
+    let task = desk.task.load(Ordering::Acquire) as u16;
+    let name = move |session: &mut Session| {
+        session.set_key(task, thread);
+        0
+    };
+    with(|driver| desk::now(driver, name));
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner).insert(thread);
+}
+
+/// The calling thread begins, at its desk.
+pub fn begin(desk: Arc<Desk>) {
+    with(|driver| desk::take(driver, desk));
+}
+
+/// The calling thread ends, and those who wait for that go on.
+pub fn end(thread: u64) {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner).remove(&thread);
+    wake(thread, u32::MAX);
+    desk::leave();
+}
+
+/// Whether a thread has not ended.
+#[must_use]
+pub fn lives(thread: u64) -> bool {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner).contains(&thread)
+}
+
+/// Waits until another thread wakes the waiters of a key, or until a time in nanoseconds. Returns whether it was woken.
+#[must_use]
+pub fn park(key: u64, until_ns: Option<u64>) -> bool {
+    let parked = |driver: &Arc<Driver>| {
+        let ghz = driver.model().frequency_ghz;
+        let until = until_ns.map(|ns| (ns as f64 * ghz) as u64);
+        desk::call(driver, Call::Park { key, until }) != 0
+    };
+    with(parked).unwrap_or(true)
+}
+
+/// Wakes up to `most` waiters of a key.
+pub fn wake(key: u64, most: u32) {
+    with(|driver| desk::now(driver, move |session| session.wake(key, most as usize) as u64));
+}
+
+/// Lets virtual time pass.
+pub fn sleep(ns: u64) {
+    with(|driver| desk::call(driver, Call::Work(((ns as f64) * driver.model().frequency_ghz) as u64)));
+}
+
+/// Nanoseconds since the machine's beginning.
+#[must_use]
+pub fn time_ns() -> u64 {
+    let read = |driver: &Arc<Driver>| {
+        let cycles = desk::call(driver, Call::Clock);
+        (cycles as f64 / driver.model().frequency_ghz) as u64
+    };
+    with(read).unwrap_or(0)
+}

@@ -1,0 +1,56 @@
+//! How the library does its work on this computer: as a runtime for the Cell that never enters the kernel, or as Linux
+//! does it. The second is there to be compared with the first.
+
+use crate::error::SpeError;
+use std::sync::OnceLock;
+
+/// The variable that chooses.
+const VARIABLE: &str = "SEATMAP_SPE_STYLE";
+
+/// A way of doing the work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Pinned threads that are there before they are needed, mailboxes in shared cache lines, waiters that look first.
+    #[default]
+    Cell,
+    /// A thread for each run, a system call for each message, waiters that sleep.
+    Linux,
+}
+
+impl Style {
+    /// The style that the environment asks for, once a process: `SEATMAP_SPE_STYLE=cell` or `linux`.
+    ///
+    /// # Errors
+    /// [`SpeError::Argument`] for another word.
+    pub fn chosen() -> Result<Self, SpeError> {
+        static CHOSEN: OnceLock<Result<Style, String>> = OnceLock::new();
+        let chosen = CHOSEN.get_or_init(|| parsed(std::env::var(VARIABLE).ok().as_deref()));
+        chosen.clone().map_err(SpeError::Argument)
+    }
+
+    /// The style; that of the Cell where the environment asks for one that there is not.
+    #[must_use]
+    pub fn current() -> Self {
+        Self::chosen().unwrap_or_default()
+    }
+}
+
+fn parsed(word: Option<&str>) -> Result<Style, String> {
+    match word {
+        None | Some("" | "cell") => Ok(Style::Cell),
+        Some("linux") => Ok(Style::Linux),
+        Some(other) => Err(format!("{VARIABLE}={other}: expected cell or linux")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_words_are_known() {
+        assert_eq!((parsed(None), parsed(Some("cell"))), (Ok(Style::Cell), Ok(Style::Cell)));
+        assert_eq!(parsed(Some("linux")), Ok(Style::Linux));
+        assert!(parsed(Some("windows")).unwrap_err().contains("expected cell or linux"));
+    }
+}

@@ -1,0 +1,2 @@
+/* The simulator's library: its printf. */
+#include "sim_printf.h"

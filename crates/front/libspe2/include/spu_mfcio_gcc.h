@@ -1,0 +1,2 @@
+/* Another name of spu_mfcio.h. */
+#include "spu_mfcio.h"

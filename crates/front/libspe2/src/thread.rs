@@ -1,0 +1,90 @@
+//! Threads of the PPE on a simulated Cell: what `threads.c`, which is linked into every program, needs.
+//!
+//! A machine that cannot be had counts as this computer here: creating a context says what is wrong.
+
+use seatmap_spe::simulated::desk::Desk;
+use seatmap_spe::simulated::thread;
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+/// Whether a simulated Cell stands under the library.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_is_simulated() -> c_int {
+    thread::is_simulated().into()
+}
+
+/// A desk for a thread that the calling one is about to create.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_thread_open() -> *mut c_void {
+    thread::open().map_or(std::ptr::null_mut(), |desk| Arc::into_raw(desk).cast_mut().cast())
+}
+
+/// The desk behind a pointer, which is given back.
+unsafe fn desk(pointer: *mut c_void) -> Option<Arc<Desk>> {
+    // SAFETY: the caller's promise: it is one of `seatmap_spe_thread_open`, and is used once.
+    (!pointer.is_null()).then(|| unsafe { Arc::from_raw(pointer.cast::<Desk>()) })
+}
+
+/// The thread for this desk could not be created.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_spe_thread_close(pointer: *mut c_void) {
+    // SAFETY: C's promise.
+    if let Some(desk) = unsafe { desk(pointer) } {
+        thread::close(desk);
+    }
+}
+
+/// The thread for this desk was created.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_spe_thread_born(pointer: *mut c_void, thread: u64) {
+    // SAFETY: C's promise: the desk of a thread that has not had its turn, and so has not given it back.
+    if let Some(desk) = unsafe { pointer.cast::<Desk>().as_ref() } {
+        thread::born(desk, thread);
+    }
+}
+
+/// The calling thread begins, at its desk.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_spe_thread_begin(pointer: *mut c_void) {
+    // SAFETY: C's promise.
+    if let Some(desk) = unsafe { desk(pointer) } {
+        thread::begin(desk);
+    }
+}
+
+/// The calling thread ends.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_thread_end(thread: u64) {
+    thread::end(thread);
+}
+
+/// Whether a thread has not ended.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_thread_lives(thread: u64) -> c_int {
+    thread::lives(thread).into()
+}
+
+/// Waits until another thread wakes the waiters of a key, or until a time in nanoseconds, if it is not negative; 0 if
+/// the time came first.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_park(key: *const c_void, until_ns: i64) -> c_int {
+    thread::park(key as u64, u64::try_from(until_ns).ok()).into()
+}
+
+/// Wakes up to `most` waiters of a key.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_wake(key: *const c_void, most: c_uint) {
+    thread::wake(key as u64, most);
+}
+
+/// Lets virtual time pass.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_sleep(ns: i64) {
+    thread::sleep(u64::try_from(ns).unwrap_or(0));
+}
+
+/// Nanoseconds since the machine's beginning.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_time() -> i64 {
+    i64::try_from(thread::time_ns()).unwrap_or(i64::MAX)
+}

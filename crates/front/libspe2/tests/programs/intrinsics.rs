@@ -1,0 +1,71 @@
+//! Vector intrinsics: their results in both languages, and the instructions that they become.
+
+use crate::tool::Tool;
+use std::process::Command;
+
+/// A program that counts the checks that fail, as it is in the file or as C++.
+fn agrees(name: &str, text: &str) {
+    let Some(tool) = Tool::new() else { return };
+    let ppu = tool.write("host.c", include_str!("run_one.c"));
+    let said = tool.run(&tool.write(name, text), &ppu);
+    assert!(said.starts_with("0 of ") && !said.starts_with("0 of 0 "), "{name}: {said}");
+}
+
+#[test]
+fn generic_ones_agree_with_bytes() {
+    agrees("intrinsics.c", include_str!("intrinsics.c"));
+}
+
+#[test]
+fn generic_ones_agree_with_bytes_in_cplusplus() {
+    agrees("intrinsics.cc", include_str!("intrinsics.c"));
+}
+
+#[test]
+fn specific_ones_agree_with_bytes() {
+    agrees("specific.c", include_str!("specific.c"));
+}
+
+#[test]
+fn specific_ones_agree_with_bytes_in_cplusplus() {
+    agrees("specific.cc", include_str!("specific.c"));
+}
+
+/// Each function's name ends with how its only instruction begins.
+#[test]
+fn an_intrinsic_is_one_instruction_where_there_is_one() {
+    let Some(tool) = Tool::new() else { return };
+    let source = tool.source("tests/programs/single.c");
+    let compile = ["spu", "--no-count", "-std=gnu11", "-O2", "-c", "-o", "single.o", source.to_str().unwrap()];
+    tool.cellcc_for("x86-64-v3", &compile).unwrap();
+    let object = tool.path("single.o");
+    let Ok(output) = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(object).output() else {
+        eprintln!("skipped: needs objdump");
+        return;
+    };
+    let functions = disassembled(&String::from_utf8(output.stdout).unwrap());
+    assert!(functions.len() > 40, "{functions:?}");
+    for (name, instructions) in &functions {
+        let (_, expected) = name.split_once("__").unwrap();
+        let is_one = instructions.len() == 1 && instructions[0].starts_with(expected);
+        assert!(is_one, "{name}: {instructions:?}");
+    }
+}
+
+/// The functions in a disassembly, each with the names of its instructions without its return and filling.
+fn disassembled(text: &str) -> Vec<(String, Vec<String>)> {
+    let mut functions: Vec<(String, Vec<String>)> = Vec::new();
+    for line in text.lines() {
+        if let Some(name) = line.strip_suffix(">:").and_then(|line| line.split('<').nth(1)) {
+            functions.push((name.to_owned(), Vec::new()));
+            continue;
+        }
+        let instruction = line.split_once(":\t").and_then(|(_, code)| code.split_whitespace().next());
+        let Some(instruction) = instruction else { continue };
+        let is_filling = matches!(instruction, "ret" | "data16" | "cs" | "xchg") || instruction.starts_with("nop");
+        if let (false, Some(function)) = (is_filling, functions.last_mut()) {
+            function.1.push(instruction.to_owned());
+        }
+    }
+    functions
+}

@@ -1,0 +1,50 @@
+//! A tree of Makefiles in the manner of the Cell's SDK, built with the library as it is installed.
+
+use crate::tool::Tool;
+use std::path::Path;
+use std::process::Command;
+
+/// Copies a folder with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => _ = std::fs::copy(entry.path(), target).unwrap(),
+        }
+    }
+}
+
+/// Runs make in the tree; its output.
+fn make(tree: &Path, top: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("make");
+    command.args(["-s", "--no-print-directory"]).args(arguments).current_dir(tree).env("CELL_TOP", top);
+    // A make that runs the tests is not this one's parent.
+    let output = command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && words.is_empty(), "make {arguments:?}: {words}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_tree_of_the_sdk_builds_unchanged() {
+    let Some(tool) = Tool::new() else { return };
+    if Command::new("make").arg("--version").output().is_err() {
+        eprintln!("skipped: needs make");
+        return;
+    }
+    let (top, tree) = (tool.install(), tool.path("tree"));
+    copy(&tool.source("tests/sdk"), &tree);
+    assert_eq!(make(&tree, &top, &["-j2", "run"]), "sum 405136, largest 99\n");
+    // A header that changes is noticed in all folders.
+    let header = std::fs::read_to_string(tree.join("statistics.h")).unwrap();
+    std::fs::write(tree.join("statistics.h"), header.replace("2048", "1024")).unwrap();
+    assert_eq!(make(&tree, &top, &["run"]), "sum 202560, largest 99\n");
+    make(&tree, &top, &["install", &format!("DESTDIR={}", tool.path("installed").display())]);
+    assert!(tool.path("installed/samples/statistics/statistics").exists());
+    make(&tree, &top, &["clean"]);
+    let left =
+        Command::new("find").arg(&tree).args(["-name", "*.o", "-o", "-name", "*.a", "-o", "-name", "*.d"]).output();
+    assert_eq!(String::from_utf8(left.unwrap().stdout).unwrap(), "");
+}

@@ -1,0 +1,113 @@
+//! A seating: the PU of each task and the lines that tasks talk over, as drawn on a machine.
+
+use seatmap_machine::Profile;
+use seatmap_pattern::Pattern;
+use seatmap_plan::Plan;
+
+/// One placement of a pattern's tasks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnPlacement {
+    /// The title above it.
+    pub title: String,
+    /// The PU of each task.
+    pub placement: Vec<u32>,
+    /// The objective.
+    pub cost: Option<f64>,
+    /// The home of each edge's line, where that is known: in the order of the pattern's edges, or nothing.
+    pub homes: Vec<Option<usize>>,
+    /// The traffic that a simulator counted on each link, in the order of its fabric's links.
+    pub counted: Option<Vec<f64>>,
+}
+
+impl DrawnPlacement {
+    /// Without a plan: tasks in the order of these PUs.
+    #[must_use]
+    pub fn in_order(profile: &Profile, pattern: &Pattern, plan: &Plan, placement: Vec<u32>) -> Self {
+        let cost = plan.baselines.map(|baselines| baselines.os);
+        DrawnPlacement {
+            cost,
+            ..DrawnPlacement::unplanned("as the OS numbers them", profile, pattern, plan, placement)
+        }
+    }
+
+    /// A random placement: the one with the median cost of this many, and that cost.
+    #[must_use]
+    pub fn at_random(
+        profile: &Profile,
+        pattern: &Pattern,
+        plan: &Plan,
+        (placement, cost): (Vec<u32>, f64),
+        drawn: usize,
+    ) -> Self {
+        let title = format!("the median of {drawn} random placements");
+        DrawnPlacement { cost: Some(cost), ..DrawnPlacement::unplanned(&title, profile, pattern, plan, placement) }
+    }
+
+    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it knows them too, so
+    /// that the two can be compared.
+    fn unplanned(title: &str, profile: &Profile, pattern: &Pattern, plan: &Plan, placement: Vec<u32>) -> Self {
+        let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
+        let lines = lines.map_or(&[][..], |lines| &lines.home_of_line).iter().map(|home| Some(*home as usize));
+        let homes = match plan.channels.is_empty() {
+            true => Vec::new(),
+            false => lines.cycle().take(pattern.edges.len()).collect(),
+        };
+        DrawnPlacement { title: title.to_owned(), placement, cost: None, homes, counted: None }
+    }
+
+    /// The seating of a plan.
+    #[must_use]
+    pub fn planned(pattern: &Pattern, plan: &Plan) -> Self {
+        let home = |edge: &seatmap_pattern::Edge| {
+            let ends = [(edge.from, edge.to), (edge.to, edge.from)];
+            let channel = plan.channels.iter().find(|channel| ends.contains(&(channel.from, channel.to)))?;
+            Some(channel.home)
+        };
+        let homes = if plan.channels.is_empty() { Vec::new() } else { pattern.edges.iter().map(home).collect() };
+        let (placement, cost) = (plan.placement.clone(), plan.cost);
+        DrawnPlacement { title: "as planned".to_owned(), placement, cost, homes, counted: None }
+    }
+
+    /// The home of an edge's line.
+    pub(super) fn home(&self, edge: usize) -> Option<usize> {
+        self.homes.get(edge).copied().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_plan::Channel;
+
+    #[test]
+    fn either_end_of_a_channel_may_send() {
+        let pattern = seatmap_pattern::generate("ring:3").unwrap();
+        let channel = |from, to, home| Channel { from, to, home, line: None, distance_ns: 1.0 };
+        let plan = Plan { channels: vec![channel(1, 0, 4), channel(1, 2, 5)], ..Plan::new("x", vec![2, 1, 0]) };
+        let planned = DrawnPlacement::planned(&pattern, &plan);
+        assert_eq!([0, 1, 2, 3].map(|edge| planned.home(edge)), [Some(4), Some(5), None, None]);
+        let plain = Plan::new("x", vec![2, 1, 0]);
+        assert_eq!(DrawnPlacement::planned(&pattern, &plain).home(0), None);
+    }
+
+    #[test]
+    fn lines_come_in_turn() {
+        let mut profile = crate::samples::two_groups();
+        let lines = seatmap_machine::HomeLines {
+            home_of_line: vec![1, 0],
+            nearest_pu: vec![0, 7],
+            confidence: 1.0,
+            resolvable: true,
+            samples: 0,
+            checked: None,
+        };
+        profile.home_model.as_mut().unwrap().lines = Some(lines);
+        let pattern = seatmap_pattern::generate("ring:3").unwrap();
+        let channel = seatmap_plan::Channel { from: 0, to: 1, home: 0, line: None, distance_ns: 1.0 };
+        let plan = Plan { channels: vec![channel], ..Plan::new("x", vec![2, 1, 0]) };
+        let seating = DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2]);
+        assert_eq!(seating.homes, [Some(1), Some(0), Some(1)]);
+        let chance = DrawnPlacement::at_random(&profile, &pattern, &plan, (vec![2, 0, 1], 7.5), 101);
+        assert_eq!((chance.homes, chance.cost, chance.placement), (seating.homes, Some(7.5), vec![2, 0, 1]));
+    }
+}

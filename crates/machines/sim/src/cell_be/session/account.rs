@@ -1,0 +1,70 @@
+//! What each SPE spent its time on, and how much it moved.
+
+use super::{Call, Reading};
+use serde::Serialize;
+
+/// A sort of time of an SPE's program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spent {
+    /// Working between calls, as far as that is charged.
+    Work,
+    /// Handing its transfer unit commands, reading channels and counts.
+    Channels,
+    /// Waiting for transfers.
+    Transfers,
+    /// Waiting for mailboxes, signals and events.
+    Messages,
+    /// Atomic commands.
+    Atomics,
+}
+
+impl Spent {
+    /// All sorts, in the order of [`Account::cycles`].
+    pub const ALL: [Spent; 5] = [Spent::Work, Spent::Channels, Spent::Transfers, Spent::Messages, Spent::Atomics];
+
+    /// Its name in a table.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Spent::Work => "work",
+            Spent::Channels => "channels",
+            Spent::Transfers => "transfers",
+            Spent::Messages => "messages",
+            Spent::Atomics => "atomics",
+        }
+    }
+
+    /// The sort of a call.
+    pub(crate) fn of(call: &Call) -> Self {
+        match call {
+            Call::Work(_) => Spent::Work,
+            Call::Command(command) if command.kind.is_atomic() => Spent::Atomics,
+            Call::Read(Reading::TagStatus | Reading::StallStatus) | Call::AwaitStore => Spent::Transfers,
+            Call::Read(Reading::AtomicStatus) => Spent::Atomics,
+            Call::Read(_) | Call::Write(..) => Spent::Messages,
+            _ => Spent::Channels,
+        }
+    }
+}
+
+/// The account of one SPE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Account {
+    /// Runs of programs, and their resumptions.
+    pub runs: u64,
+    /// Core cycles of each sort, in the order of [`Spent::ALL`].
+    pub cycles: [u64; 5],
+    /// Commands for the transfer unit.
+    pub commands: u64,
+    /// Bytes that it got.
+    pub got_bytes: u64,
+    /// Bytes that it put.
+    pub put_bytes: u64,
+}
+
+impl Account {
+    /// Notes time.
+    pub(crate) fn spend(&mut self, sort: Spent, cycles: u64) {
+        self.cycles[sort as usize] += cycles;
+    }
+}

@@ -1,0 +1,211 @@
+//! A placement that can be changed task by task.
+
+use super::TimeModel;
+
+/// The times by which placements are compared: first the slowest seat, then all seats.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score {
+    /// The time of the slowest seat, in nanoseconds.
+    pub most: f64,
+    /// The times of all seats together.
+    pub sum: f64,
+}
+
+/// Differences below this share are rounding.
+const ROUNDING: f64 = 1e-10;
+
+impl Score {
+    /// Worse than every placement.
+    pub const WORST: Score = Score { most: f64::INFINITY, sum: f64::INFINITY };
+
+    /// Whether this is better, by more than rounding.
+    #[must_use]
+    pub fn is_better_than(self, other: Score) -> bool {
+        let margin = if other.most.is_finite() { ROUNDING * other.most } else { 0.0 };
+        if self.most < other.most - margin {
+            return true;
+        }
+        let rounding = if other.sum.is_finite() { ROUNDING * other.sum } else { 0.0 };
+        self.most <= other.most + 0.01 * margin && self.sum < other.sum - rounding
+    }
+}
+
+/// A placement with the sums that its times are made of. A task that is lifted sits nowhere.
+#[derive(Clone, Debug)]
+pub struct TimedPlacement<'a> {
+    model: &'a TimeModel<'a>,
+    /// The PU of each task; [`NOWHERE`] while it is lifted.
+    pu_of: Vec<usize>,
+    /// Tasks on each PU.
+    count: Vec<u32>,
+    /// The work of the tasks on each PU, at speed 1.
+    work_ns: Vec<f64>,
+    /// The messages of the tasks on each PU.
+    messages_ns: Vec<f64>,
+    /// PUs with tasks on each core.
+    busy: Vec<u32>,
+    /// Tasks in each group, where a group may have one only.
+    in_group: Vec<u32>,
+}
+
+/// The place of a lifted task.
+pub(super) const NOWHERE: usize = usize::MAX;
+
+impl<'a> TimedPlacement<'a> {
+    /// No task sits.
+    pub(super) fn empty(model: &'a TimeModel) -> Self {
+        let pus = model.pus();
+        let groups = model.group.as_ref().and_then(|group| group.iter().max()).map_or(0, |last| *last as usize + 1);
+        TimedPlacement {
+            model,
+            pu_of: vec![NOWHERE; model.tasks()],
+            count: vec![0; pus],
+            work_ns: vec![0.0; pus],
+            messages_ns: vec![0.0; pus],
+            busy: vec![0; model.cores.len()],
+            in_group: vec![0; groups],
+        }
+    }
+
+    /// Each task on its PU (row).
+    #[must_use]
+    pub fn of(model: &'a TimeModel, pu_of: &[usize]) -> Self {
+        let mut seating = TimedPlacement::empty(model);
+        pu_of.iter().enumerate().for_each(|(task, pu)| seating.put(task, *pu));
+        seating
+    }
+
+    /// The PU of each task.
+    #[must_use]
+    pub fn pu_of(&self) -> &[usize] {
+        &self.pu_of
+    }
+
+    /// Takes a task from its seat.
+    pub(super) fn lift(&mut self, task: usize) {
+        let pu = self.pu_of[task];
+        self.pu_of[task] = NOWHERE;
+        self.count[pu] -= 1;
+        self.work_ns[pu] -= self.model.work_ns[task];
+        self.message(task, pu, -1.0);
+        if self.count[pu] == 0 {
+            // Rounding would leave some time on an empty seat.
+            (self.work_ns[pu], self.messages_ns[pu]) = (0.0, 0.0);
+            self.busy[self.model.core[pu]] -= 1;
+        }
+        if let Some(group) = &self.model.group {
+            self.in_group[group[pu] as usize] -= 1;
+        }
+    }
+
+    /// Puts a lifted task on a PU.
+    pub(super) fn put(&mut self, task: usize, pu: usize) {
+        self.pu_of[task] = pu;
+        self.busy[self.model.core[pu]] += u32::from(self.count[pu] == 0);
+        self.count[pu] += 1;
+        self.work_ns[pu] += self.model.work_ns[task];
+        self.message(task, pu, 1.0);
+        if let Some(group) = &self.model.group {
+            self.in_group[group[pu] as usize] += 1;
+        }
+    }
+
+    /// Adds the messages with all tasks that sit to both ends, or takes them off.
+    fn message(&mut self, task: usize, pu: usize, sign: f64) {
+        let model = self.model;
+        for (with, weight) in model.traffic.of(task) {
+            let there = self.pu_of[with];
+            if there != NOWHERE {
+                let ns = sign * weight * model.between_ns(pu, there);
+                self.messages_ns[pu] += ns;
+                self.messages_ns[there] += ns;
+            }
+        }
+    }
+
+    /// Moves a task that sits.
+    pub(super) fn shift(&mut self, task: usize, to: usize) {
+        self.lift(task);
+        self.put(task, to);
+    }
+
+    /// Exchanges the PUs of two tasks that sit.
+    pub(super) fn swap(&mut self, a: usize, b: usize) {
+        let (pu_a, pu_b) = (self.pu_of[a], self.pu_of[b]);
+        self.lift(a);
+        self.lift(b);
+        self.put(a, pu_b);
+        self.put(b, pu_a);
+    }
+
+    /// Whether a task that is lifted, or sits elsewhere, may come to a PU.
+    pub(super) fn has_room(&self, task: usize, to: usize) -> bool {
+        let from = self.pu_of[task];
+        let is_alone = self.model.group.as_ref().is_none_or(|group| {
+            let is_same = from != NOWHERE && group[from] == group[to];
+            self.in_group[group[to] as usize] <= u32::from(is_same)
+        });
+        from != to && is_alone && self.count[to] < self.model.most
+    }
+
+    /// The speed of a PU beside the tasks on the rest of its core.
+    #[must_use]
+    pub fn speed(&self, pu: usize) -> f64 {
+        let core = self.model.core[pu];
+        self.model.speed[pu] * self.model.cores[core].share(self.busy[core])
+    }
+
+    /// The work and the messages of a seat, in nanoseconds.
+    #[must_use]
+    pub fn parts(&self, pu: usize) -> (f64, f64) {
+        (self.work_ns[pu] / self.speed(pu), self.messages_ns[pu])
+    }
+
+    /// The time of a seat, in nanoseconds.
+    #[must_use]
+    pub fn time_ns(&self, pu: usize) -> f64 {
+        let (work_ns, messages_ns) = self.parts(pu);
+        work_ns + messages_ns
+    }
+
+    /// The time of the slowest seat, and of all.
+    #[must_use]
+    pub fn score(&self) -> Score {
+        let used = (0..self.count.len()).filter(|pu| self.count[*pu] > 0);
+        used.map(|pu| self.time_ns(pu)).fold(Score { most: 0.0, sum: 0.0 }, |score, time_ns| Score {
+            most: score.most.max(time_ns),
+            sum: score.sum + time_ns,
+        })
+    }
+
+    /// Whether no task sits on a core.
+    pub(super) fn is_empty(&self, core: usize) -> bool {
+        self.busy[core] == 0
+    }
+
+    /// The PU of the slowest seat.
+    #[must_use]
+    pub fn slowest(&self) -> usize {
+        (0..self.count.len()).max_by(|a, b| self.time_ns(*a).total_cmp(&self.time_ns(*b)).then(b.cmp(a))).unwrap_or(0)
+    }
+
+    /// The same placement, its sums added up anew: thousands of changes leave rounding in them.
+    pub(super) fn renewed(&self) -> Self {
+        TimedPlacement::of(self.model, &self.pu_of)
+    }
+}
+
+impl TimeModel<'_> {
+    /// Whether a placement keeps all constraints.
+    #[must_use]
+    pub fn allows(&self, pu_of: &[usize]) -> bool {
+        let mut seating = TimedPlacement::empty(self);
+        pu_of.iter().enumerate().all(|(task, pu)| {
+            let fits = self.fixed[task].is_none_or(|fixed| fixed == *pu) && seating.has_room(task, *pu);
+            if fits {
+                seating.put(task, *pu);
+            }
+            fits
+        })
+    }
+}

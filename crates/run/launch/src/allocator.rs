@@ -1,0 +1,395 @@
+//! Decides which thread sits where, from the events of threads, without a system call.
+//!
+//! | event | decision |
+//! |---|---|
+//! | a process begins | it waits on the whole set of CPUs, so that it reads the right number at its start |
+//! | a thread is created | its process sits down, if it still waits; then the thread takes the next seat in order |
+//! | a process has lived for a while | it takes the next seat in order; one that ends before is a short-lived helper and takes none |
+//! | a name is seen | the first free seat of the first rule that fits; a name that no longer fits gives its seat back |
+//! | the same, with paths in the plan | the task whose path is the thread's own, else the next seat in order |
+//! | a thread exits | a rule's task is free again; a seat taken in order is not, so that thread k stays task k |
+//! | a program is executed | its thread keeps its seat, even under another number, and waits on the whole set again |
+//!
+//! The program's first process waits until other threads have seats, however long that takes. A strict seating has no
+//! waiting: each thread and process takes its seat when it is created.
+//!
+//! Tasks that stand in a rule are kept for rules. A thread that leaves a seat taken in order for a rule's leaves it to
+//! the next thread created, unless the list cycles.
+
+use crate::rule::SeatRule;
+use crate::seats::{Beyond, Seat, SeatList};
+use seatmap_os::{CpuSet, Tid};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// A thread that sits down, or that gets no seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Which thread.
+    pub tid: Tid,
+    /// Its seat; `None` for one that is skipped, or beyond the last seat.
+    pub seat: Option<Seat>,
+    /// Whether it was skipped.
+    pub skipped: bool,
+    /// Whether its seat was given before: the list has started again.
+    pub shares: bool,
+}
+
+/// The change that a name brings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// The thread stays where it is.
+    Stay,
+    /// The thread sits down here.
+    Sit(Seat),
+    /// The thread leaves its seat, and has none.
+    Leave,
+}
+
+/// A thread that lives.
+#[derive(Clone, Debug, Default)]
+struct Guest {
+    seat: Option<Seat>,
+    /// The rule that gave it the seat; `None` where it was taken in order.
+    rule: Option<usize>,
+    /// Whether it runs on the whole set for now.
+    waits: bool,
+}
+
+/// The state of the room.
+#[derive(Clone, Debug)]
+pub struct SeatAllocator {
+    seats: SeatList,
+    whole: CpuSet,
+    rules: Vec<SeatRule>,
+    strict: bool,
+    /// Threads still to be skipped.
+    skip: usize,
+    /// The tasks given in order of creation.
+    order: Vec<usize>,
+    /// Positions in `order` that are free.
+    free: BTreeSet<usize>,
+    /// The number of seats that a cycling list has given.
+    given: usize,
+    /// Tasks that a rule has given out, each with the rule: two rules may share a task.
+    taken: HashSet<(usize, usize)>,
+    /// The program's first process.
+    first: Option<Tid>,
+    guests: HashMap<Tid, Guest>,
+    /// The task of each path, where the plan has paths.
+    task_of_path: HashMap<String, usize>,
+    births: HashMap<Tid, Birth>,
+    /// Threads that took the next seat in order, as the plan has no task of their path.
+    strangers: usize,
+}
+
+/// How a thread came to be, and how many it has created.
+#[derive(Clone, Debug, Default)]
+struct Birth {
+    path: String,
+    children: usize,
+}
+
+/// The path of the program's first process.
+const FIRST_PATH: &str = "0";
+
+impl SeatAllocator {
+    /// A seating without threads. The first `skip` threads get no seat.
+    #[must_use]
+    pub fn new(seats: SeatList, rules: Vec<SeatRule>, skip: usize) -> Self {
+        let kept: HashSet<usize> = rules.iter().flat_map(|rule| &rule.seats).filter_map(|seat| seat.task).collect();
+        let order: Vec<usize> = (0..seats.cpus.len()).filter(|task| !kept.contains(task)).collect();
+        let free = (0..order.len()).collect();
+        let (taken, first, guests) = (HashSet::new(), None, HashMap::new());
+        let whole = seats.whole();
+        let task_of_path = seats.paths.iter().cloned().zip(0..).collect();
+        let (births, strangers, given) = (HashMap::new(), 0, 0);
+        SeatAllocator {
+            seats,
+            whole,
+            rules,
+            strict: false,
+            skip,
+            order,
+            free,
+            given,
+            taken,
+            first,
+            guests,
+            task_of_path,
+            births,
+            strangers,
+        }
+    }
+
+    /// The same seating without waiting: each thread and process sits down when it is created.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// The seats.
+    #[must_use]
+    pub fn seats(&self) -> &SeatList {
+        &self.seats
+    }
+
+    /// All CPUs of all seats: threads that have not sat down yet wait there.
+    #[must_use]
+    pub fn whole(&self) -> &CpuSet {
+        &self.whole
+    }
+
+    /// Whether there are rules, so that names matter.
+    #[must_use]
+    pub fn has_rules(&self) -> bool {
+        !self.rules.is_empty()
+    }
+
+    /// Whether tasks have paths, so that it matters which thread creates another.
+    #[must_use]
+    pub fn has_paths(&self) -> bool {
+        !self.task_of_path.is_empty()
+    }
+
+    /// The number of threads that took a seat in order, as the plan has no free task of their path.
+    #[must_use]
+    pub fn strangers(&self) -> usize {
+        self.strangers
+    }
+
+    /// Notes which thread created another, or began the program, before either of them sits down. Each creation counts,
+    /// as each does while a program is observed.
+    pub fn born(&mut self, tid: Tid, creator: Tid) {
+        if !self.has_paths() {
+            return;
+        }
+        let is_first = self.births.is_empty();
+        let path = match self.births.get_mut(&creator) {
+            Some(birth) => {
+                birth.children += 1;
+                format!("{}.{}", birth.path, birth.children - 1)
+            }
+            None if is_first => FIRST_PATH.to_owned(),
+            None => return,
+        };
+        self.births.insert(tid, Birth { path, children: 0 });
+    }
+
+    /// Whether a thread created now could get a seat, or must be counted.
+    #[must_use]
+    pub fn order_is_open(&self) -> bool {
+        match self.seats.beyond {
+            Beyond::Cycle => !self.order.is_empty(),
+            Beyond::Leave => !self.free.is_empty(),
+        }
+    }
+
+    /// The number of tasks given in order of creation.
+    #[must_use]
+    pub fn ordered_tasks(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The task of the program's first process, where it is known before that begins: it takes the first seat in order.
+    #[must_use]
+    pub fn first_task(&self) -> Option<usize> {
+        let of_path = self.task_of_path.get(FIRST_PATH).copied().filter(|task| self.order.contains(task));
+        of_path.or(self.order.first().copied()).filter(|_| self.skip == 0)
+    }
+
+    /// Whether this is the mask of a seat, or of the waiting threads.
+    #[must_use]
+    pub fn is_a_seat(&self, mask: &CpuSet) -> bool {
+        let of_rules = || self.rules.iter().flat_map(|rule| &rule.seats).any(|seat| seat.cpus == *mask);
+        self.seats.cpus.contains(mask) || self.whole == *mask || of_rules()
+    }
+
+    /// Whether this process waits on the whole set.
+    #[must_use]
+    pub fn waits(&self, tid: Tid) -> bool {
+        self.guests.get(&tid).is_some_and(|guest| guest.waits)
+    }
+
+    /// Whether this is the program's first process, which does not sit down however long it waits.
+    #[must_use]
+    pub fn is_first(&self, tid: Tid) -> bool {
+        self.first == Some(tid)
+    }
+
+    /// Handles the begin of a process. Returns its seat, or `None` where it waits.
+    pub fn process(&mut self, tid: Tid) -> Option<Step> {
+        if self.strict || !self.order_is_open() {
+            return Some(self.in_order(tid));
+        }
+        self.first = self.first.or(Some(tid));
+        self.guests.insert(tid, Guest { waits: true, ..Guest::default() });
+        None
+    }
+
+    /// Handles the creation of a thread in this process. Returns the threads that sit down now, in this order.
+    pub fn thread(&mut self, tid: Tid, pid: Tid) -> Vec<Step> {
+        let mut steps = self.settle(pid);
+        steps.push(self.in_order(tid));
+        steps
+    }
+
+    /// Ends the waiting of a process. Returns the threads that sit down now: the program's first process before all
+    /// others.
+    pub fn settle(&mut self, tid: Tid) -> Vec<Step> {
+        let first = self.first.filter(|first| *first != tid && self.waits(tid));
+        first.into_iter().chain([tid]).filter_map(|tid| self.sit_down(tid)).collect()
+    }
+
+    /// Seats a thread that exists already, with its name known: a rule's seat, or the next in order.
+    pub fn found(&mut self, tid: Tid, pid: Tid, name: &str) -> Step {
+        self.guests.insert(tid, Guest::default());
+        match self.named(tid, pid, name) {
+            Move::Sit(seat) => Step { tid, seat: Some(seat), skipped: false, shares: false },
+            Move::Stay | Move::Leave => match self.seat_called(name) {
+                Some(seat) => self.seated(tid, seat),
+                None => self.in_order(tid),
+            },
+        }
+    }
+
+    /// Handles a thread's name. Returns whether the name moves the thread.
+    pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> Move {
+        let Some(guest) = self.guests.get(&tid).cloned() else { return Move::Stay };
+        let fits = |rule: &SeatRule| rule.who.is(tid, pid, name);
+        if guest.rule.is_some_and(|rule| fits(&self.rules[rule])) {
+            return Move::Stay;
+        }
+        let fitting = self.rules.iter().enumerate().filter(|(_, rule)| fits(rule));
+        let found = fitting.filter_map(|(at, rule)| Some((at, self.open_seat(at, rule)?))).next();
+        match found {
+            Some((rule, seat)) => self.moved(tid, &guest, rule, seat),
+            None if guest.rule.is_some() => {
+                self.give_up(&guest);
+                self.guests.insert(tid, Guest::default());
+                Move::Leave
+            }
+            None => Move::Stay,
+        }
+    }
+
+    /// Handles a thread that executed a program, and with that became its process's first thread; all others of the
+    /// process are gone. Returns whether it waits on the whole set from now on, and did not before.
+    pub fn executed(&mut self, former: Tid, tid: Tid) -> bool {
+        if former != tid {
+            self.exited(tid);
+            if let Some(guest) = self.guests.remove(&former) {
+                self.guests.insert(tid, guest);
+            }
+            self.first = self.first.map(|first| if first == former { tid } else { first });
+        }
+        let may_wait = !self.strict && self.order_is_open();
+        let Some(guest) = self.guests.get_mut(&tid) else { return false };
+        let begins = may_wait && !guest.waits && guest.rule.is_none() && guest.seat.is_some();
+        guest.waits |= begins;
+        begins
+    }
+
+    /// A thread is gone.
+    pub fn exited(&mut self, tid: Tid) {
+        self.first = self.first.filter(|first| *first != tid);
+        if let Some(Guest { seat: Some(Seat { task: Some(task), .. }), rule: Some(rule), .. }) =
+            self.guests.remove(&tid)
+        {
+            self.taken.remove(&(rule, task));
+        }
+    }
+
+    /// Ends the waiting of a process, on the seat that it has kept or the next in order.
+    fn sit_down(&mut self, tid: Tid) -> Option<Step> {
+        let guest = self.guests.get_mut(&tid).filter(|guest| guest.waits)?;
+        guest.waits = false;
+        match guest.seat.clone() {
+            Some(seat) => Some(Step { tid, seat: Some(seat), skipped: false, shares: false }),
+            None => Some(self.in_order(tid)),
+        }
+    }
+
+    fn in_order(&mut self, tid: Tid) -> Step {
+        let skipped = self.skip > 0;
+        let shares = !skipped && self.given >= self.order.len();
+        let seat = if skipped { None } else { self.seat_of_path(tid).or_else(|| self.next_for_stranger()) };
+        self.skip = self.skip.saturating_sub(1);
+        self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
+        Step { tid, seat, skipped, shares }
+    }
+
+    /// The seat of the task that came to be as this thread did, if nobody has it.
+    fn seat_of_path(&mut self, tid: Tid) -> Option<Seat> {
+        let task = *self.task_of_path.get(&self.births.get(&tid)?.path)?;
+        self.take(task)
+    }
+
+    /// The first free seat of the tasks that were seen with this name, in a plan of an observed program: a program that
+    /// runs already does not say how its threads came to be.
+    fn seat_called(&mut self, name: &str) -> Option<Seat> {
+        if !self.has_paths() || self.skip > 0 {
+            return None;
+        }
+        let called: Vec<usize> = self.seats.called(name).collect();
+        called.into_iter().find_map(|task| self.take(task))
+    }
+
+    /// The seat of a task that is given in order and free.
+    fn take(&mut self, task: usize) -> Option<Seat> {
+        let at = self.order.iter().position(|other| *other == task)?;
+        if !self.free.remove(&at) {
+            return None;
+        }
+        self.given += 1;
+        self.seats.of(task)
+    }
+
+    fn seated(&mut self, tid: Tid, seat: Seat) -> Step {
+        let seat = Some(seat);
+        self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
+        Step { tid, seat, skipped: false, shares: false }
+    }
+
+    /// The next seat in order for a thread that the plan does not know.
+    fn next_for_stranger(&mut self) -> Option<Seat> {
+        let seat = self.next_in_order();
+        self.strangers += usize::from(self.has_paths() && seat.is_some());
+        seat
+    }
+
+    fn next_in_order(&mut self) -> Option<Seat> {
+        let at = match self.seats.beyond {
+            Beyond::Leave => self.free.pop_first()?,
+            Beyond::Cycle => self.given.checked_rem(self.order.len())?,
+        };
+        self.given += 1;
+        self.seats.of(self.order[at])
+    }
+
+    /// The first seat of a rule that has room.
+    fn open_seat(&self, at: usize, rule: &SeatRule) -> Option<Seat> {
+        let has_room = |seat: &&Seat| seat.task.is_none_or(|task| !self.taken.contains(&(at, task)));
+        rule.seats.iter().find(has_room).cloned()
+    }
+
+    fn moved(&mut self, tid: Tid, guest: &Guest, rule: usize, seat: Seat) -> Move {
+        self.give_up(guest);
+        self.taken.extend(seat.task.map(|task| (rule, task)));
+        self.guests.insert(tid, Guest { seat: Some(seat.clone()), rule: Some(rule), waits: false });
+        Move::Sit(seat)
+    }
+
+    fn give_up(&mut self, guest: &Guest) {
+        let Some(task) = guest.seat.as_ref().and_then(|seat| seat.task) else { return };
+        match guest.rule {
+            Some(rule) => {
+                self.taken.remove(&(rule, task));
+            }
+            None => self.free.extend(self.order.iter().position(|other| *other == task)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

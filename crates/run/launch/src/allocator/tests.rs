@@ -1,0 +1,279 @@
+//! The room, played through.
+
+use super::*;
+use crate::rule::Who;
+use proptest::prelude::*;
+use seatmap_os::CpuList;
+
+const MAIN: Tid = 100;
+
+fn seats(cpus: &[u32], beyond: Beyond) -> SeatList {
+    SeatList::of_cpus(&CpuList(cpus.to_vec()), beyond)
+}
+
+fn rule(name: &str, tasks: &[usize], seats: &SeatList) -> SeatRule {
+    let seats = tasks.iter().filter_map(|task| seats.of(*task)).collect();
+    SeatRule { who: Who::Named(name.to_owned()), seats }
+}
+
+/// A seating whose rules are made of its own tasks.
+fn room(seats: SeatList, rules: &[(&str, &[usize])], skip: usize) -> SeatAllocator {
+    let rules = rules.iter().map(|(name, tasks)| rule(name, tasks, &seats)).collect();
+    SeatAllocator::new(seats, rules, skip)
+}
+
+fn cpu(seat: Option<&Seat>) -> Option<u32> {
+    seat.and_then(|seat| seat.cpus.only())
+}
+
+fn told(steps: &[Step]) -> Vec<(Tid, Option<u32>)> {
+    steps.iter().map(|step| (step.tid, cpu(step.seat.as_ref()))).collect()
+}
+
+/// Threads of a process that does not wait, one after the other.
+fn cpus(seating: &mut SeatAllocator, threads: std::ops::Range<Tid>) -> Vec<Option<u32>> {
+    threads.flat_map(|tid| told(&seating.thread(tid, MAIN))).map(|(_, cpu)| cpu).collect()
+}
+
+fn sat(cpu: u32) -> impl Fn(&Move) -> bool {
+    move |moved| matches!(moved, Move::Sit(seat) if seat.cpus.only() == Some(cpu))
+}
+
+#[test]
+fn a_list_cycles() {
+    let mut seating = room(seats(&[5, 3, 3], Beyond::Cycle), &[], 0);
+    assert_eq!(cpus(&mut seating, 0..3), [Some(5), Some(3), Some(3)]);
+    let again = seating.thread(3, MAIN);
+    assert!(told(&again) == [(3, Some(5))] && again[0].shares, "{again:?}");
+    assert_eq!(cpus(&mut seating, 4..5), [Some(3)]);
+    assert!(seating.order_is_open());
+}
+
+#[test]
+fn a_plan_ends() {
+    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[], 1);
+    assert_eq!(cpus(&mut seating, 0..4), [None, Some(5), Some(3), None]);
+    assert!(!seating.order_is_open());
+}
+
+#[test]
+fn a_thread_that_exits_leaves_no_gap() {
+    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[], 0);
+    assert_eq!(cpus(&mut seating, 1..2), [Some(5)]);
+    seating.exited(1);
+    assert_eq!(cpus(&mut seating, 2..3), [Some(3)]);
+}
+
+#[test]
+fn the_first_process_waits_until_it_creates_a_thread() {
+    let mut seating = room(seats(&[5, 3, 7], Beyond::Cycle), &[], 0);
+    assert_eq!(seating.process(MAIN), None);
+    assert!(seating.waits(MAIN) && seating.is_first(MAIN));
+    assert_eq!(told(&seating.thread(1, MAIN)), [(MAIN, Some(5)), (1, Some(3))]);
+    assert_eq!(told(&seating.thread(2, MAIN)), [(2, Some(7))]);
+    assert!(!seating.waits(MAIN));
+}
+
+#[test]
+fn helpers_that_end_soon_take_no_seat() {
+    let mut seating = room(seats(&[5, 3, 7], Beyond::Cycle), &[], 0);
+    (MAIN..MAIN + 4).for_each(|tid| assert_eq!(seating.process(tid), None));
+    seating.exited(MAIN + 1);
+    assert_eq!(told(&seating.settle(MAIN + 1)), [], "it is gone");
+    assert_eq!(told(&seating.settle(MAIN + 2)), [(MAIN, Some(5)), (MAIN + 2, Some(3))], "the first goes before");
+    assert_eq!(told(&seating.settle(MAIN + 3)), [(MAIN + 3, Some(7))]);
+}
+
+#[test]
+fn a_strict_seating_knows_no_waiting() {
+    let mut seating = room(seats(&[5, 3], Beyond::Cycle), &[], 0).strict(true);
+    let seated: Vec<_> = (0..3).map(|tid| cpu(seating.process(tid).unwrap().seat.as_ref())).collect();
+    assert_eq!(seated, [Some(5), Some(3), Some(5)]);
+    assert!(!seating.executed(0, 0));
+}
+
+#[test]
+fn a_program_that_is_executed_asks_anew_and_keeps_its_seat() {
+    let mut seating = room(seats(&[5, 3], Beyond::Cycle), &[], 0);
+    seating.process(MAIN);
+    seating.thread(1, MAIN);
+    assert!(seating.executed(1, MAIN) && seating.waits(MAIN));
+    assert!(!seating.executed(MAIN, MAIN), "it waits already");
+    assert_eq!(told(&seating.thread(2, MAIN)), [(MAIN, Some(3)), (2, Some(5))]);
+}
+
+#[test]
+fn names_move_threads() {
+    let mut seating = room(seats(&[5, 3, 7], Beyond::Leave), &[("w*", &[1])], 0);
+    assert_eq!(cpus(&mut seating, 50..51), [Some(5)]);
+    assert_eq!(cpus(&mut seating, 1..2), [Some(7)], "task 1 is kept for the rule");
+    assert_eq!(seating.named(1, MAIN, "other"), Move::Stay);
+    assert!(sat(3)(&seating.named(1, MAIN, "w1")));
+    assert_eq!(seating.named(1, MAIN, "w2"), Move::Stay);
+    assert_eq!(cpus(&mut seating, 2..3), [Some(7)], "the seat that it left");
+    assert_eq!(seating.named(2, MAIN, "w3"), Move::Stay, "the rule has no more tasks");
+    assert_eq!(seating.named(1, MAIN, "x"), Move::Leave);
+    assert!(sat(3)(&seating.named(2, MAIN, "w3")));
+}
+
+#[test]
+fn a_rule_serves_the_next_when_one_is_gone() {
+    let mut seating = room(seats(&[5], Beyond::Leave), &[("w", &[0])], 0);
+    assert_eq!(cpus(&mut seating, 1..3), [None, None]);
+    assert!(sat(5)(&seating.named(1, MAIN, "w")));
+    seating.exited(1);
+    assert!(sat(5)(&seating.named(2, MAIN, "w")));
+}
+
+#[test]
+fn two_rules_may_share_a_task_and_any_number_a_set() {
+    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[("w", &[0]), ("v", &[0])], 0);
+    let set = Seat::shared([14, 15].into_iter().collect());
+    seating.rules.push(SeatRule { who: Who::Named("io*".to_owned()), seats: vec![set.clone()] });
+    cpus(&mut seating, 1..6);
+    assert!(sat(5)(&seating.named(1, MAIN, "w")) && sat(5)(&seating.named(2, MAIN, "v")));
+    assert_eq!(seating.named(3, MAIN, "w"), Move::Stay, "each rule gives it once");
+    for tid in 4..6 {
+        assert_eq!(seating.named(tid, MAIN, "io1"), Move::Sit(set.clone()));
+    }
+    assert!(seating.is_a_seat(&set.cpus) && !seating.is_a_seat(&CpuSet::single(14)));
+}
+
+#[test]
+fn an_exec_keeps_its_seat() {
+    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[("w", &[1])], 0);
+    cpus(&mut seating, 1..2);
+    seating.named(1, MAIN, "w");
+    assert!(!seating.executed(1, MAIN), "a rule's seat is not left");
+    assert_eq!(seating.named(MAIN, MAIN, "w"), Move::Stay);
+    assert_eq!(seating.named(MAIN, MAIN, "x"), Move::Leave);
+}
+
+#[test]
+fn a_thread_found_goes_by_rule_first() {
+    let seats = seats(&[5, 3], Beyond::Leave);
+    let rules = vec![SeatRule { who: Who::Tid(2), seats: vec![seats.of(0).unwrap()] }];
+    let mut seating = SeatAllocator::new(seats, rules, 0);
+    let found: Vec<_> = (1..4).map(|tid| cpu(seating.found(tid, MAIN, "x").seat.as_ref())).collect();
+    assert_eq!(found, [Some(3), Some(5), None]);
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Process(Tid),
+    Thread(Tid, Tid),
+    Settled(Tid),
+    Named(Tid, &'static str),
+    Executed(Tid, Tid),
+    Exited(Tid),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let tid = || 1..9;
+    let name = prop::sample::select(vec!["w", "v", "x"]);
+    prop_oneof![
+        tid().prop_map(Event::Process),
+        (tid(), tid()).prop_map(|(tid, pid)| Event::Thread(tid, pid)),
+        tid().prop_map(Event::Settled),
+        (tid(), name).prop_map(|(tid, name)| Event::Named(tid, name)),
+        (tid(), tid()).prop_map(|(former, tid)| Event::Executed(former, tid)),
+        tid().prop_map(Event::Exited),
+    ]
+}
+
+proptest! {
+    /// After any events, a plan's task has at most one living thread, and rules keep to their own tasks.
+    #[test]
+    fn nobody_sits_on_anothers_lap(events in prop::collection::vec(event(), 0..60), strict: bool) {
+        let mut seating = room(seats(&[5, 3, 7, 5, 2, 1], Beyond::Leave), &[("w", &[1, 2]), ("v", &[4])], 1);
+        seating.strict = strict;
+        for event in events {
+            match event {
+                Event::Process(tid) | Event::Thread(tid, _) if seating.guests.contains_key(&tid) => {}
+                Event::Process(tid) => { seating.process(tid); }
+                Event::Thread(tid, pid) => { seating.thread(tid, pid); }
+                Event::Settled(tid) => { seating.settle(tid); }
+                Event::Named(tid, name) => { seating.named(tid, MAIN, name); }
+                Event::Executed(former, tid) => { seating.executed(former, tid); }
+                Event::Exited(tid) => seating.exited(tid),
+            }
+            let mut seen = HashSet::new();
+            for guest in seating.guests.values() {
+                let Some(seat) = &guest.seat else { continue };
+                let task = seat.task.unwrap();
+                prop_assert!(seen.insert(task), "task {task} twice");
+                prop_assert_eq!(Some(seat.clone()), seating.seats.of(task));
+                prop_assert_eq!(guest.rule.is_some(), [1, 2, 4].contains(&task));
+                prop_assert!(!guest.waits || guest.rule.is_none());
+            }
+            prop_assert!(!strict || seating.guests.values().all(|guest| !guest.waits));
+        }
+    }
+
+    /// In order of creation alone, thread k takes entry k of the list, over and over; whether the first waits or not.
+    #[test]
+    fn thread_k_is_task_k(
+        list in prop::collection::vec(0u32..64, 1..9), skip in 0usize..4, threads in 1usize..30, strict: bool,
+    ) {
+        let played = |beyond| {
+            let mut seating = room(seats(&list, beyond), &[], skip).strict(strict);
+            let mut steps: Vec<Step> = seating.process(1).into_iter().collect();
+            (1..threads).for_each(|k| steps.extend(seating.thread(k as Tid + 1, 1)));
+            steps.extend(seating.settle(1));
+            steps.iter().map(|step| (step.tid, cpu(step.seat.as_ref()), step.skipped)).collect::<Vec<_>>()
+        };
+        let expected = |k: usize, ends: bool| {
+            let seat = k.checked_sub(skip).filter(|k| !ends || *k < list.len()).map(|k| list[k % list.len()]);
+            (k as Tid + 1, seat, k < skip)
+        };
+        prop_assert_eq!(played(Beyond::Cycle), (0..threads).map(|k| expected(k, false)).collect::<Vec<_>>());
+        prop_assert_eq!(played(Beyond::Leave), (0..threads).map(|k| expected(k, true)).collect::<Vec<_>>());
+    }
+}
+
+/// A plan of an observed program: the main thread, two that it created, and one more of each of these.
+fn observed() -> SeatList {
+    let text = |all: [&str; 5]| all.map(str::to_owned).to_vec();
+    SeatList {
+        names: text(["main", "left", "right", "worker#0", "worker#1"]),
+        paths: text(["0", "0.0", "0.1", "0.0.0", "0.1.0"]),
+        ..seats(&[0, 1, 2, 3, 4], Beyond::Leave)
+    }
+}
+
+#[test]
+fn threads_that_race_to_be_created_sit_by_their_paths() {
+    let mut seating = room(observed(), &[], 0);
+    seating.born(MAIN, 1);
+    assert_eq!(seating.process(MAIN), None);
+    let mut create = |tid: Tid, creator: Tid| {
+        seating.born(tid, creator);
+        told(&seating.thread(tid, MAIN))
+    };
+    assert_eq!(create(101, MAIN), [(MAIN, Some(0)), (101, Some(1))]);
+    assert_eq!(create(102, MAIN), [(102, Some(2))]);
+    assert_eq!(create(103, 102), [(103, Some(4))], "the second creator was first");
+    assert_eq!(create(104, 101), [(104, Some(3))]);
+    assert_eq!(create(105, 101), [(105, None)], "all seats are taken");
+    assert_eq!(seating.strangers(), 0);
+}
+
+#[test]
+fn a_thread_that_came_otherwise_takes_the_next_seat() {
+    let mut seating = room(observed(), &[], 0);
+    seating.born(MAIN, 1);
+    seating.process(MAIN);
+    // Nobody knows who created this one.
+    assert_eq!(told(&seating.thread(101, MAIN)), [(MAIN, Some(0)), (101, Some(1))]);
+    seating.born(102, MAIN);
+    assert_eq!(told(&seating.thread(102, MAIN)), [(102, Some(2))], "its own seat is taken");
+    assert_eq!(seating.strangers(), 2);
+}
+
+#[test]
+fn threads_that_are_found_sit_by_their_names() {
+    let mut seating = room(observed(), &[], 0);
+    let mut find = |tid: Tid, name: &str| cpu(seating.found(tid, MAIN, name).seat.as_ref());
+    assert_eq!([find(100, "main"), find(103, "worker"), find(104, "worker")], [Some(0), Some(3), Some(4)]);
+    assert_eq!([find(105, "work"), find(106, "right")], [Some(1), Some(2)]);
+}

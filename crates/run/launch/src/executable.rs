@@ -1,0 +1,286 @@
+//! The program to run: found and checked before anything starts.
+
+use seatmap_ninep::Fence;
+use seatmap_os::mempolicy::MemoryPolicy;
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::Metadata;
+use std::io;
+use std::os::fd::RawFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where programs are looked for when `PATH` is not set, as `execvp(3)` does.
+const USUAL_PATH: &str = "/bin:/usr/bin";
+
+/// The variable with settings of glibc, and the setting by which malloc asks for transparent huge pages (glibc 2.35).
+const TUNABLES: &str = "GLIBC_TUNABLES";
+const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
+
+/// A program that can be executed, with its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    path: CString,
+    arguments: Vec<CString>,
+    variables: Vec<(OsString, OsString)>,
+    group: Option<PathBuf>,
+    fence: Option<Fence>,
+    closed: Vec<RawFd>,
+    memory: Option<MemoryPolicy>,
+    huge_pages: Option<bool>,
+}
+
+/// Why a program cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// The program's name is empty.
+    #[error("no program to run; put it after --")]
+    Empty,
+    /// Not in `PATH`, or no such file.
+    #[error("{0}: there is no such program")]
+    Absent(String),
+    /// A folder, or a file that this user may not execute.
+    #[error("{path}: {reason}")]
+    NotExecutable {
+        /// The file.
+        path: String,
+        /// The problem with it.
+        reason: &'static str,
+    },
+    /// The program would run with another user's rights, which the kernel denies to a traced program.
+    #[error(
+        "{0} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it"
+    )]
+    Privileged(String),
+    /// An argument with a zero byte.
+    #[error("an argument holds a zero byte")]
+    Zero,
+}
+
+impl Executable {
+    /// Finds the program as a shell would, and checks that it can be executed.
+    ///
+    /// # Errors
+    /// [`ProgramError`]; no process was started.
+    pub fn find(command: &[OsString]) -> Result<Self, ProgramError> {
+        let name = command.first().filter(|name| !name.is_empty()).ok_or(ProgramError::Empty)?;
+        let path = match name.as_bytes().contains(&b'/') {
+            true => checked(PathBuf::from(name))?,
+            false => in_path(name)?,
+        };
+        let text = |text: &OsString| CString::new(text.clone().into_vec()).map_err(|_| ProgramError::Zero);
+        let arguments = command.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+        let path = text(&path.into_os_string())?;
+        let (variables, closed) = (Vec::new(), Vec::new());
+        Ok(Executable { path, arguments, variables, group: None, fence: None, closed, memory: None, huge_pages: None })
+    }
+
+    /// With one more variable in its environment.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// In a control group: this file takes the numbers of its members.
+    #[must_use]
+    pub fn in_group(mut self, members: impl Into<PathBuf>) -> Self {
+        self.group = Some(members.into());
+        self
+    }
+
+    /// The file that takes the numbers of its control group's members, where it has one of its own.
+    #[must_use]
+    pub fn group(&self) -> Option<&Path> {
+        self.group.as_deref()
+    }
+
+    /// Without these of its three standard streams: they are closed before it begins.
+    #[must_use]
+    pub fn without_streams(mut self, closed: Vec<RawFd>) -> Self {
+        self.closed = closed;
+        self
+    }
+
+    /// The standard streams that it does not get.
+    #[must_use]
+    pub fn closed_streams(&self) -> &[RawFd] {
+        &self.closed
+    }
+
+    /// Without I/O rights: the fence is put up before its first instruction.
+    #[must_use]
+    pub fn behind(mut self, fence: Fence) -> Self {
+        self.fence = Some(fence);
+        self
+    }
+
+    /// The limits on its rights, where it has any.
+    #[must_use]
+    pub fn fence(&self) -> Option<&Fence> {
+        self.fence.as_ref()
+    }
+
+    /// With this memory policy, set before its first instruction.
+    #[must_use]
+    pub fn with_memory(mut self, policy: MemoryPolicy) -> Self {
+        self.memory = Some(policy);
+        self
+    }
+
+    /// The memory policy with which it starts, where it is not this process's.
+    #[must_use]
+    pub fn memory(&self) -> Option<&MemoryPolicy> {
+        self.memory.as_ref()
+    }
+
+    /// Allowed to have transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)), or kept from them. Where it is
+    /// allowed, glibc's malloc is told to ask for them, by `glibc.malloc.hugetlb` in `GLIBC_TUNABLES`.
+    #[must_use]
+    pub fn with_huge_pages(mut self, allowed: bool) -> Self {
+        self.huge_pages = Some(allowed);
+        if !allowed {
+            return self;
+        }
+        let own = std::env::var(TUNABLES).unwrap_or_default();
+        match own.contains(HUGE_MALLOC) {
+            true => self,
+            false if own.is_empty() => self.with_variable(TUNABLES, format!("{HUGE_MALLOC}=1")),
+            false => self.with_variable(TUNABLES, format!("{own}:{HUGE_MALLOC}=1")),
+        }
+    }
+
+    /// Whether it may have transparent huge pages, where that is said.
+    #[must_use]
+    pub fn huge_pages(&self) -> Option<bool> {
+        self.huge_pages
+    }
+
+    /// Its environment: this process's variables, and those that were added.
+    #[must_use]
+    pub fn environment(&self) -> Vec<CString> {
+        let added = |name: &OsString| self.variables.iter().any(|(other, _)| other == name);
+        let own = std::env::vars_os().filter(|(name, _)| !added(name));
+        let joined = |(name, value): (OsString, OsString)| [name, value].join(OsStr::new("="));
+        // Neither list can hold a zero byte: the kernel handed over the one, and the others are checked as arguments
+        // are.
+        own.chain(self.variables.clone()).filter_map(|pair| CString::new(joined(pair).into_vec()).ok()).collect()
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &CString {
+        &self.path
+    }
+
+    /// The arguments, the program's name as it was typed first.
+    #[must_use]
+    pub fn arguments(&self) -> &[CString] {
+        &self.arguments
+    }
+}
+
+/// Whether a file gives its owner's or group's rights to the user who executes it.
+pub(crate) fn lends_rights(found: &Metadata) -> bool {
+    // Without group execution the bit means mandatory locking instead (inode(7)).
+    let group = libc::S_ISGID | libc::S_IXGRP;
+    found.mode() & libc::S_ISUID != 0 || found.mode() & group == group
+}
+
+/// The first file in `PATH` that can be executed, or else the problem with the first file found.
+fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
+    let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
+    let mut refused = None;
+    for folder in std::env::split_paths(&folders) {
+        let path = if folder.as_os_str().is_empty() { Path::new(".").join(name) } else { folder.join(name) };
+        match checked(path) {
+            Ok(path) => return Ok(path),
+            Err(error @ ProgramError::Privileged(_)) => return Err(error),
+            Err(ProgramError::Absent(_)) => {}
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    Err(refused.unwrap_or_else(|| ProgramError::Absent(name.display().to_string())))
+}
+
+fn checked(path: PathBuf) -> Result<PathBuf, ProgramError> {
+    let shown = || path.display().to_string();
+    let refused = |reason| Err(ProgramError::NotExecutable { path: shown(), reason });
+    match std::fs::metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refused("its folder may not be entered"),
+        Err(_) => Err(ProgramError::Absent(shown())),
+        Ok(found) if found.is_dir() => refused("is a folder"),
+        Ok(_) if !may_execute(&path) => refused("may not be executed; 'chmod +x' allows it"),
+        Ok(found) if gains_rights(&path, &found) => Err(ProgramError::Privileged(shown())),
+        Ok(_) => Ok(path),
+    }
+}
+
+fn may_execute(path: &Path) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: `path` ends in a zero byte.
+    unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::X_OK, libc::AT_EACCESS) == 0 }
+}
+
+/// Whether executing the file would change this user's rights.
+fn gains_rights(path: &Path, found: &Metadata) -> bool {
+    // SAFETY: neither call can fail or touches anything.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let other = lends_rights(found) && (found.uid() != user || found.gid() != group);
+    user != 0 && (other || has_capabilities(path))
+}
+
+fn has_capabilities(path: &Path) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: both texts end in a zero byte, and with a length of 0 the call writes nothing.
+    unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(command: &[&str]) -> Result<Executable, ProgramError> {
+        Executable::find(&command.iter().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn programs_are_found_as_a_shell_does() {
+        let found = find(&["sh", "-c", "true"]).unwrap();
+        assert!(found.path().to_bytes().ends_with(b"/sh"));
+        assert_eq!(found.arguments().len(), 3);
+        assert!(find(&["/bin/sh"]).is_ok());
+    }
+
+    #[test]
+    fn what_is_added_to_the_environment_wins() {
+        let program = find(&["sh"]).unwrap();
+        let own = program.environment().len();
+        let program = program.with_variable("PATH", "/x").with_variable("SEATMAP_TEST", "a=b");
+        let found = program.environment();
+        let has = |text: &str| found.iter().filter(|variable| variable.to_str() == Ok(text)).count();
+        assert_eq!((has("PATH=/x"), has("SEATMAP_TEST=a=b"), found.len()), (1, 1, own + 1));
+    }
+
+    #[test]
+    fn malloc_is_told_of_huge_pages() {
+        let tunables = |program: Executable| {
+            let found = program.environment().into_iter().filter_map(|variable| variable.into_string().ok());
+            found.filter(|variable| variable.starts_with(TUNABLES)).collect::<Vec<_>>()
+        };
+        let allowed = find(&["sh"]).unwrap().with_huge_pages(true);
+        assert!(tunables(allowed)[0].ends_with("glibc.malloc.hugetlb=1"));
+        let kept_from = find(&["sh"]).unwrap().with_huge_pages(false);
+        assert_eq!((kept_from.huge_pages(), tunables(kept_from)), (Some(false), tunables(find(&["sh"]).unwrap())));
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let refusal = |command: &[&str]| find(command).unwrap_err().to_string();
+        insta::assert_snapshot!(refusal(&[]), @"no program to run; put it after --");
+        insta::assert_snapshot!(refusal(&["no-such-program"]), @"no-such-program: there is no such program");
+        insta::assert_snapshot!(refusal(&["/usr"]), @"/usr: is a folder");
+        insta::assert_snapshot!(refusal(&["/proc/version"]), @"/proc/version: may not be executed; 'chmod +x' allows it");
+        insta::assert_snapshot!(refusal(&["sh", "a\0b"]), @"an argument holds a zero byte");
+    }
+}
