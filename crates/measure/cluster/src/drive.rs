@@ -3,6 +3,7 @@
 use crate::cluster::Trip;
 use crate::echo::{LARGEST, SILENCE, clock_ns, segments};
 use crate::handshake::call;
+use crate::seat::Seat;
 use crate::secret::Secret;
 use seatmap_os::tcp;
 use seatmap_statistics::{median, quantile_sorted, sorted, summarise};
@@ -51,7 +52,10 @@ pub(crate) struct Found {
 /// Measures the way to a node that answers at this address; round trips of each size take about this time.
 pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration) -> io::Result<Found> {
     let mut line = Line::open(address, secret)?;
+    let mut seat = Seat::new();
+    seat.for_trips(true);
     let trips = SIZES.iter().map(|size| line.trips(*size, time)).collect::<io::Result<_>>()?;
+    seat.for_trips(false);
     let gap_ns = [line.gap_there()?, line.gap_back()?];
     let rate_mbps = [line.rate(Line::there)?, line.rate(Line::back)?];
     let clock_offset_ns = line.clock_offset_ns()?;
@@ -172,8 +176,10 @@ impl Line {
             self.order(b'T', 0, 0)?;
             let theirs_ns = self.number()?;
             let back_ns = clock_ns();
+            // As whole numbers: a clock of 2026 has no nanoseconds left in a floating-point number.
             let middle_ns = sent_ns.midpoint(back_ns);
-            answers.push((back_ns.saturating_sub(sent_ns), theirs_ns as f64 - middle_ns as f64));
+            let ahead_ns = i128::from(theirs_ns) - i128::from(middle_ns);
+            answers.push((back_ns.saturating_sub(sent_ns), ahead_ns as f64));
         }
         answers.sort_by_key(|answer| answer.0);
         median(&answers[..CLOCKS / 4].iter().map(|answer| answer.1).collect::<Vec<_>>())

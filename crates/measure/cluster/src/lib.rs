@@ -37,6 +37,7 @@ pub mod measure;
 pub mod meeting;
 pub mod mpi;
 pub mod ranks;
+mod seat;
 pub mod secret;
 pub mod topology;
 mod wire;
