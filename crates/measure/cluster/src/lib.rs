@@ -23,6 +23,7 @@
 //! carries no more than figures.
 #![deny(missing_docs)]
 
+mod callers;
 pub mod choice;
 pub mod cluster;
 mod drive;
@@ -43,7 +44,7 @@ pub mod topology;
 mod wire;
 mod worker;
 
-pub use cluster::{Cluster, Exchange, Loaded, Missing, Node, Pair, Stream, Trip};
+pub use cluster::{Beside, Cluster, Exchange, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
 pub use facts::Facts;
 pub use launcher::Rank;
 pub use measure::{MeasureError, Options, Progress};
