@@ -12,6 +12,7 @@
 //! | [`meeting`] | where ranks find rank 0: a file that all see, or an address |
 //! | [`measure`] | the parallel program itself |
 //! | [`mpi`] | the same through the site's own MPI |
+//! | [`spread`] | other work in parts, such as a study on a model, over the same ranks |
 //! | [`choice`] | which pairs are measured, so that few tell of all |
 //! | [`fit`] | groups of nodes, and the values of pairs that nobody measured |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
@@ -40,6 +41,7 @@ pub mod mpi;
 pub mod ranks;
 mod seat;
 pub mod secret;
+pub mod spread;
 pub mod topology;
 mod wire;
 mod worker;
