@@ -27,9 +27,10 @@ const PASSES: usize = 4;
 const GAPS: u32 = 256;
 const GAP_BYTES: u32 = 64;
 
-/// A stream lasts at least this long, so that the window of TCP has opened; the best of three counts, as nothing makes
-/// a link faster than it is.
+/// A stream lasts at least this long, so that the window of TCP has opened, or twice the time of the trips if that is
+/// shorter; the best of three counts, as nothing makes a link faster than it is.
 const STREAM: Duration = Duration::from_millis(40);
+const STREAM_TO_TRIPS: u32 = 2;
 const STREAMS: usize = 3;
 const FIRST_BYTES: u32 = 64 << 10;
 const MOST_MESSAGES: u32 = 1 << 12;
@@ -57,7 +58,8 @@ pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration) -> io:
     let trips = SIZES.iter().map(|size| line.trips(*size, time)).collect::<io::Result<_>>()?;
     seat.for_trips(false);
     let gap_ns = [line.gap_there()?, line.gap_back()?];
-    let rate_mbps = [line.rate(Line::there)?, line.rate(Line::back)?];
+    let least = STREAM.min(STREAM_TO_TRIPS * time);
+    let rate_mbps = [line.rate(Line::there, least)?, line.rate(Line::back, least)?];
     let clock_offset_ns = line.clock_offset_ns()?;
     let (own, theirs) = (segments(&line.stream), line.their_segments()?);
     let mtu_bytes = tcp::info(&line.stream).map(|info| info.mtu_bytes).filter(|mtu| *mtu > 0);
@@ -158,10 +160,10 @@ impl Line {
         Ok(self.back(GAP_BYTES, GAPS)? / f64::from(GAPS))
     }
 
-    /// The best rate of some streams, each long enough, in Mbit/s.
-    fn rate(&mut self, stream: fn(&mut Line, u32, u32) -> io::Result<f64>) -> io::Result<f64> {
+    /// The best rate of some streams, each at least so long, in Mbit/s.
+    fn rate(&mut self, stream: fn(&mut Line, u32, u32) -> io::Result<f64>, least: Duration) -> io::Result<f64> {
         let mut count = 1;
-        while count < MOST_MESSAGES && stream(self, FIRST_BYTES, count)? < STREAM.as_nanos() as f64 {
+        while count < MOST_MESSAGES && stream(self, FIRST_BYTES, count)? < least.as_nanos() as f64 {
             count *= 2;
         }
         let bits = 8.0 * f64::from(FIRST_BYTES) * f64::from(count);
