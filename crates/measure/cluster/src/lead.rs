@@ -27,6 +27,9 @@ use std::time::{Duration, Instant};
 /// How long many nodes send at once: TCP needs a while to share a link.
 const LOADED_MS: u64 = 500;
 
+/// How often the result so far is kept, so that one that is cut off can go on.
+const KEPT: Duration = Duration::from_secs(1);
+
 /// A rank that has come.
 struct Member {
     said: Introduction,
@@ -57,7 +60,7 @@ pub(crate) fn run(
     if wants_profiles {
         lead.measure_nodes(progress);
     }
-    lead.measure(progress);
+    lead.measure(progress, keep);
     let by_mpi = program.map_or(Ok(()), |program| {
         keep(&lead.cluster);
         lead.measure_mpi(program, progress)
@@ -216,7 +219,8 @@ impl<'a> Lead<'a> {
         }
     }
 
-    fn measure(&mut self, progress: &mut dyn FnMut(Progress)) {
+    fn measure(&mut self, progress: &mut dyn FnMut(Progress), keep: &mut dyn FnMut(&Cluster)) {
+        let mut kept = Instant::now();
         let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
         let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
         let mut known: Values = self.cluster.pairs.iter().filter_map(value).collect();
@@ -227,6 +231,10 @@ impl<'a> Lead<'a> {
             for round in rounds(pairs, self.options.at_once) {
                 self.measure_round(&round, self.options.trips);
                 progress(Progress::Pairs(self.cluster.pairs.len(), most));
+                if kept.elapsed() >= KEPT {
+                    keep(&self.cluster);
+                    kept = Instant::now();
+                }
             }
             for pair in pairs {
                 let measured = self.cluster.pairs.iter().find(|known| known.nodes == *pair);
@@ -236,6 +244,7 @@ impl<'a> Lead<'a> {
         });
         self.cluster.pairs.sort_by_key(|pair| pair.nodes);
         (self.cluster.groups, self.cluster.held_back) = (chosen.groups, chosen.held_back);
+        keep(&self.cluster);
         self.look_again(progress);
         if self.options.loaded {
             self.measure_loaded(progress);
