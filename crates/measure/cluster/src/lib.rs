@@ -17,6 +17,7 @@
 //! | [`fit`] | groups of nodes, and the values of pairs that nobody measured |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
 //! | [`judge`] | what is wrong with a cluster, by name |
+//! | [`table`] | the round trips of all pairs as CSV |
 //! | [`topology`] | the groups as Slurm's description of the network |
 //! | [`ranks`] | the cluster as places for the ranks of a job |
 //!
@@ -42,6 +43,7 @@ pub mod ranks;
 mod seat;
 pub mod secret;
 pub mod spread;
+pub mod table;
 pub mod topology;
 mod wire;
 mod worker;
