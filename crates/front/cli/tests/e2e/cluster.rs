@@ -75,7 +75,7 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
     let nodes: Vec<Value> = (0..5).map(node).collect();
     let text = serde_json::json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs }).to_string();
     place.file("cluster.json", &text);
-    let sentence = "n1: its link is slow, streams both ways have 1/3.1 of the rate of its like (median of its pairs)\n";
+    let sentence = "n1: its link is slow, streams both ways have 1/3.1 of the rate of its like (best of its pairs)\n";
     assert_eq!(place.stdout(&["cluster", "doctor", "cluster.json"]), sentence);
     let failed = place.run(&["cluster", "doctor", "cluster.json", "--fail"]);
     assert_eq!((failed.status.code(), stderr(&failed).as_str()), (Some(1), "seatmap: 1 fault found\n"));

@@ -31,6 +31,7 @@ mod rank;
 mod run;
 mod shell;
 mod show;
+mod spread;
 mod stats;
 mod streams;
 mod study;
