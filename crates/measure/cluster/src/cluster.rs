@@ -201,6 +201,7 @@ impl Pair {
 impl Pair {
     /// Takes over the figures of another measurement of this pair that are better.
     pub(crate) fn keep_better(&mut self, other: Pair) {
+        self.beside = self.beside.or(other.beside);
         for (own, other) in self.trips.iter_mut().zip(other.trips) {
             // The ninetieth percentile shows late and scattered trips both.
             if own.size_bytes == other.size_bytes && other.p90_ns < own.p90_ns {
