@@ -145,7 +145,7 @@ fn absent(rank: &Rank, timeout: Duration, members: &BTreeMap<usize, Member>, ref
     let told: BTreeSet<&String> = refused.iter().collect();
     let told = told.into_iter().take(3).map(|why| format!("; {why}")).collect();
     let absent = CpuList(missing).to_string();
-    MeasureError::Absent { size: rank.size, seconds: timeout.as_secs(), absent, told }
+    MeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, told }
 }
 
 /// The nodes, and what is known of them.
@@ -390,7 +390,7 @@ fn pair(nodes: [usize; 2], found: Found) -> Pair {
 fn told(error: &io::Error, timeout: Duration) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            format!("it did not answer within {} s", timeout.as_secs())
+            format!("it did not answer within {} s", timeout.as_secs_f64())
         }
         _ => wire::told(error),
     }

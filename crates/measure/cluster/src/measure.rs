@@ -95,7 +95,7 @@ pub enum MeasureError {
         /// How many there are.
         size: usize,
         /// How long they were waited for.
-        seconds: u64,
+        seconds: f64,
         /// Their numbers.
         absent: String,
         /// Words about those that were sent away.

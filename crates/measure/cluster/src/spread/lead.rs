@@ -250,7 +250,7 @@ impl<'a> Lead<'a> {
         let absent = (0..self.rank.size).filter(|rank| !self.members.contains_key(rank));
         let absent: Vec<u32> = absent.filter_map(|rank| u32::try_from(rank).ok()).collect();
         if !absent.is_empty() {
-            let why = format!("did not come within {} s", self.meet.timeout.as_secs());
+            let why = format!("did not come within {} s", self.meet.timeout.as_secs_f64());
             let ranks = if absent.len() == 1 { "rank" } else { "ranks" };
             self.lost.push(Lost { rank: format!("{ranks} {}", CpuList(absent)), why });
         }
