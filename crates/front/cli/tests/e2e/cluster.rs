@@ -106,7 +106,7 @@ fn bad_input_says_what_to_do() {
     let (code, told) = refused(&measure, &[rank[0], rank[1], ("SEATMAP_SECRET", "short")]);
     assert!(code == Some(2) && told.contains("SEATMAP_SECRET has 5"), "{told}");
     let (code, told) = refused(&measure, &rank);
-    assert!(code == Some(1) && told.contains("these did not come within 0 s: 1"), "{told}");
+    assert!(code == Some(1) && told.contains("these did not come within 0.3 s: 1"), "{told}");
     let (code, told) = refused(&[&measure[..], &["--meet", "/none/here"]].concat(), &rank);
     assert!(code == Some(2) && told.contains("the meeting file /none/here"), "{told}");
 }

@@ -9,6 +9,7 @@ mod cell;
 mod channels;
 mod check;
 mod cluster;
+mod cluster_faults;
 mod coherent;
 mod common;
 mod destinations;

@@ -1,36 +1,13 @@
 //! `seatmap rank --spread`: a study over the ranks of one start, as processes of this computer.
 
-use crate::common::{Place, files};
-use std::process::{Child, Command, Output, Stdio};
+use crate::common::{LAUNCHERS, Place, begun, files, rank};
+use std::process::{Child, Command, Output};
 
 const STUDY: [&str; 9] =
     ["rank", "--on", "cell-ps3", "--pattern", "ring:6:bidirectional", "--packet", "1k", "--rounds", "3"];
 
-const VARIABLES: [&str; 8] = [
-    "SLURM_PROCID",
-    "OMPI_COMM_WORLD_RANK",
-    "PMI_RANK",
-    "PMIX_RANK",
-    "MASTER_ADDR",
-    "SEATMAP_SECRET",
-    "RANK",
-    "WORLD_SIZE",
-];
-
 fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&STUDY[..], more].concat()
-}
-
-/// A rank of a start of so many.
-fn rank(place: &Place, rank: usize, size: usize, arguments: &[&str]) -> Command {
-    let mut command = place.command(arguments);
-    VARIABLES.iter().for_each(|name| drop(command.env_remove(name)));
-    command.env("RANK", rank.to_string()).env("WORLD_SIZE", size.to_string());
-    command
-}
-
-fn begun(mut command: Command) -> Child {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 fn stderr(output: &Output) -> String {
@@ -87,7 +64,7 @@ fn mpirun_starts_a_study() {
     let program = place.command(&[]).get_program().to_string_lossy().into_owned();
     let options = ["--allow-run-as-root", "--oversubscribe", "-np", "3", &program];
     let mut job = Command::new("mpirun");
-    VARIABLES.iter().for_each(|name| drop(job.env_remove(name)));
+    LAUNCHERS.iter().for_each(|name| drop(job.env_remove(name)));
     let output =
         job.args(options).args(study(&["--spread", "-o", "all.json"])).current_dir(place.folder()).output().unwrap();
     if stderr(&output).contains("unrecognized") || stderr(&output).contains("unknown option") {
