@@ -7,8 +7,8 @@
 //! 4. Pairs drawn at random, each predicted before it is measured: their errors are the answer to how well the others
 //!    are known. Then they count as well.
 //!
-//! No method can find groups of unrelated names with fewer: a node is known to belong to a group by a pair with one of
-//! its members, and meets half of the groups on the way. Where the budget does not reach, the error says so.
+//! No method can find groups of unrelated names with fewer: a node is known to belong to a group by a pair with one
+//! of its members, and meets half of the groups on the way. Where the budget does not reach, the error says so.
 
 use crate::cluster::HeldBack;
 use crate::fit::Fit;
@@ -16,7 +16,8 @@ use seatmap_statistics::{median, sorted};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// The size of the messages whose round trips tell near nodes from far ones, in bytes: it shows latency and rate both.
+/// The size of the messages whose round trips tell near nodes from far ones, in bytes: it shows latency and rate
+/// both.
 pub const SIZE_BYTES: u32 = 64 << 10;
 
 /// Pairs a node.
@@ -96,8 +97,8 @@ impl Chooser<'_> {
     }
 
     /// The value between near and far. A node that is far from all others, as one behind a very slow cable is, tells
-    /// nothing about these: they are looked at again without it. Far pairs that separate no nodes, such as those that were
-    /// measured in a busy moment, are left out likewise.
+    /// nothing about these: they are looked at again without it. Far pairs that separate no nodes, such as those that
+    /// were measured in a busy moment, are left out likewise.
     fn limit(&self) -> Option<f64> {
         let mut within: Vec<usize> = (0..self.nodes).collect();
         let (mut found, mut most) = (None, f64::INFINITY);

@@ -1,9 +1,9 @@
 //! The faults of a cluster: the node or the cable, by name, with the figures that say so.
 //!
-//! What two nodes show of each other went through parts: the way out of one node, the way into the other, and where they
-//! stand on two switches the way between these. A rate is that of the slowest part, a time the sum of all. So **a part
-//! is as good as the best figure that went through it**: a bad node is one whose pairs are all bad, and whose best one
-//! says how bad it is. A pair that is worse than its parts has a bad way of its own.
+//! A figure of two nodes comes from parts: the way out of one node, the way into the other and, where they stand on
+//! two switches, the way between these. A rate is that of the slowest part, a time the sum of all. So **a part is as
+//! good as the best figure that went through it**: a bad node is one whose pairs are all bad, and whose best one says
+//! how bad it is. A pair that is worse than its parts has a bad way of its own.
 //!
 //! Figures are held against those of like pairs, of the same two groups, and a node against the others of its group.
 //! One direction is told from both by the rates; for times the clocks tell it, as a round trip has both.
@@ -21,7 +21,8 @@ use crate::cluster::{Cluster, Pair};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A node or a pair is slow from this factor on. Between like nodes on one switch, shared computers differ by a fifth.
+/// A node or a pair is slow from this factor on. Between like nodes on one switch, shared computers differ by a
+/// fifth.
 const SLOW: f64 = 1.6;
 
 /// A node is blamed from so many pairs on: with fewer, it cannot be told from a bad cable.
@@ -103,8 +104,8 @@ pub(crate) fn suspects(cluster: &Cluster) -> BTreeSet<[usize; 2]> {
     found.iter().filter(is_moody).flat_map(pairs).collect()
 }
 
-/// The groups of a pair's nodes, and the measured pairs of these that are not suspect; where they have hardly any, those
-/// of all groups, or between any two; where all are suspect, those.
+/// The groups of a pair's nodes, and the measured pairs of these that are not suspect; where they have hardly any,
+/// those of all groups, or between any two; where all are suspect, those.
 pub(crate) fn like(
     cluster: &Cluster,
     pair: [usize; 2],

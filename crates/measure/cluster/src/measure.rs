@@ -121,8 +121,9 @@ pub enum MeasureError {
     Own(#[source] io::Error),
 }
 
-/// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything is done through MPI,
-/// `keep` gets the result so far, so that [`Options::earlier`] can go on with it: a launcher may end the whole job.
+/// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything is done through
+/// MPI, `keep` gets the result so far, so that [`Options::earlier`] can go on with it: a launcher may end the whole
+/// job.
 ///
 /// # Errors
 /// [`MeasureError`]. Nodes that went away while pairs were measured are not among them: they stand in

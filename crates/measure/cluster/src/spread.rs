@@ -1,9 +1,9 @@
 //! Work in parts, spread over the ranks of one start.
 //!
 //! Rank 0 hands out the parts, and works itself. The other ranks come when they come, ask for a part, and bring its
-//! result. A part of a rank that goes away is done by another; at the end, ranks that have nothing to do take over parts
-//! that take much longer than others. So a part may be done twice, and must have one result whoever does it. The ranks
-//! meet as those of a measurement do, with a secret.
+//! result. A part of a rank that goes away is done by another; at the end, ranks that have nothing to do take over
+//! parts that take much longer than others. So a part may be done twice, and must have one result whoever does it.
+//! The ranks meet as those of a measurement do, with a secret.
 
 mod board;
 mod lead;

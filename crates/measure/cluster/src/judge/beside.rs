@@ -6,8 +6,8 @@ use super::usual::Figure;
 use crate::cluster::{Beside, Pair, Shown};
 use seatmap_statistics::median;
 
-/// Student's t that one in a thousand exceeds, for 1, 2, 3, ... degrees of freedom (Fisher and Yates, Statistical Tables,
-/// table III, two-sided 0.002).
+/// Student's t that one in a thousand exceeds, for 1, 2, 3, ... degrees of freedom (Fisher and Yates, Statistical
+/// Tables, table III, two-sided 0.002).
 const T_999: [f64; 14] =
     [318.3, 22.33, 10.21, 7.173, 5.893, 5.208, 4.785, 4.501, 4.297, 4.144, 4.025, 3.930, 3.852, 3.787];
 
@@ -33,7 +33,7 @@ impl Look {
 }
 
 impl Beside {
-    /// What some looks show; `None` before the second one.
+    /// The factors that some looks show; `None` before the second one.
     pub(crate) fn of(looks: &[Look]) -> Option<Beside> {
         let over = |figure: fn(&Look) -> f64| shown(&looks.iter().map(figure).collect::<Vec<_>>());
         let slowness = [over(|look| look.slowness[0])?, over(|look| look.slowness[1])?];

@@ -5,8 +5,8 @@ use super::{Court, FEWEST_PAIRS, Fault, Kind, SLOW, SMALL_BYTES, concerns};
 use seatmap_statistics::median;
 use std::collections::BTreeMap;
 
-/// The clocks tell a direction where they seem wrong by half of the delay, to this share of it: a packet that is late on
-/// one way moves the middle of a round trip by half of that.
+/// The clocks tell a direction where they seem wrong by half of the delay, to this share of it: a packet that is late
+/// on one way moves the middle of a round trip by half of that.
 const HALF: f64 = 0.4;
 
 /// A node or a pair whose small messages are late.
@@ -25,8 +25,8 @@ impl Late {
 }
 
 impl Court<'_> {
-    /// Late and scattered small messages of nodes and pairs that have no other fault. What scatters more than it is late
-    /// is called jittery.
+    /// Late and scattered small messages of nodes and pairs that have no other fault. One that scatters more
+    /// than it is late is called jittery.
     pub(super) fn times(&self, lossy: &[Fault], slow: &[Fault]) -> Vec<Fault> {
         let (late, jittery) = (self.late(), self.jittery(lossy));
         let names = |nodes: &[usize]| nodes.iter().map(|node| self.name(*node).to_owned()).collect::<Vec<_>>();
@@ -60,8 +60,8 @@ impl Court<'_> {
         nodes.into_values().chain(pairs).collect()
     }
 
-    /// A node is late by what the best of its pairs has over its like; of four and more by the second best, as one may
-    /// have had luck. It is told by the median of all.
+    /// A node is late by what the best of its pairs has over its like; of four and more by the second best, as one
+    /// may have had luck. It is told by the median of all.
     fn late_node(&self, ways: &[Way], node: usize) -> Option<Late> {
         let own = || ways.iter().filter(|way| way.ends().contains(&node));
         let mut excesses: Vec<f64> = own().map(|way| way.value - way.usual).collect();
@@ -112,8 +112,8 @@ impl Court<'_> {
         Fault { one_way: ahead_ns.is_some(), ..self.fault(Kind::Slow, &nodes, Some(factor), sentence) }
     }
 
-    /// Whether the clock of the node, or of the second one, seems ahead by half of the delay (`true`: what comes to it
-    /// is late) or behind (`false`); `None` where it seems neither, or clocks differ by as much anyway.
+    /// Whether the clock of the node, or of the second one, seems ahead by half of the delay (`true`: what comes to
+    /// it is late) or behind (`false`); `None` where it seems neither, or clocks differ by as much anyway.
     fn half_ahead(&self, late: &Late) -> Option<bool> {
         let fault = self.fault(Kind::Slow, &late.nodes, None, String::new());
         let last = *late.nodes.last()?;

@@ -1,4 +1,4 @@
-//! What a node's own figures say: packets, clock, and the facts of its kind.
+//! Faults that a node's own figures show: its packets, its clock, and the facts of its kind.
 
 use super::{Court, FEWEST_PAIRS, Fault, Kind};
 use seatmap_statistics::median;

@@ -22,7 +22,7 @@ enum Put {
     Node(usize, f64),
     /// The small messages of a node scatter.
     Jitter(usize),
-    /// What a node sends arrives so much later, and what it is sent, in nanoseconds.
+    /// The packets of a node arrive so much later, and those to it, in nanoseconds.
     Late(usize, [f64; 2]),
     /// The same between two nodes, one way and the other.
     LateWay(usize, usize, [f64; 2]),

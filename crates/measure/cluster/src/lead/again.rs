@@ -1,8 +1,8 @@
 //! Pairs that look bad are looked at again, beside like pairs in the same moments.
 //!
-//! A busy moment makes a way look slow, and nothing makes it look faster than it is: the better figures count. A computer
-//! that stays busy makes all of them slow: a pair is bad if it is worse than its like, look after look. A bad one stays
-//! bad.
+//! A busy moment makes a way look slow, and nothing makes it look faster than it is: the better figures count. A
+//! computer that stays busy makes all of them slow: a pair is bad if it is worse than its like, look after look. A
+//! bad one stays bad.
 
 use super::Lead;
 use crate::cluster::{Beside, Cluster, Pair};
@@ -88,8 +88,8 @@ impl Lead<'_> {
         seen
     }
 
-    /// Measures more pairs of the nodes that look bad with others of their groups: by one slow way a node cannot be told
-    /// from the other.
+    /// Measures more pairs of the nodes that look bad with others of their groups: by one slow way a node cannot be
+    /// told from the other.
     fn look_near(&mut self, faults: &[Fault]) {
         let groups = self.cluster.groups.clone();
         for node in faults.iter().filter(|fault| fault.nodes.len() <= 2).flat_map(|fault| &fault.nodes) {

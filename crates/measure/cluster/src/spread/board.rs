@@ -26,7 +26,7 @@ struct State {
     longest: Option<Duration>,
 }
 
-/// What is to be done, for all who do it.
+/// The parts to be done, for all who do them.
 #[derive(Debug)]
 pub(super) struct Board {
     state: Mutex<State>,
