@@ -1,6 +1,7 @@
 //! `seatmap cluster measure` where ranks die, contradict each other, or do not belong together.
 
-use crate::common::{Place, begun, files, rank};
+use crate::common::{Place, files};
+use crate::ranks::{begun, rank};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

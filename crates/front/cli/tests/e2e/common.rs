@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 /// A place of its own for one test: working folder, home and remembered state all lie in it and vanish with it.
 pub struct Place {
@@ -77,31 +77,6 @@ impl Place {
         assert!(line.starts_with("seatmap: ") && line.lines().count() == 1, "{line}");
         line
     }
-}
-
-/// The variables by which launchers tell a process its rank, and those of a meeting.
-pub const LAUNCHERS: [&str; 8] = [
-    "SLURM_PROCID",
-    "OMPI_COMM_WORLD_RANK",
-    "PMI_RANK",
-    "PMIX_RANK",
-    "MASTER_ADDR",
-    "SEATMAP_SECRET",
-    "RANK",
-    "WORLD_SIZE",
-];
-
-/// A rank of a start of so many, as no launcher but the environment makes it.
-pub fn rank(place: &Place, rank: usize, size: usize, arguments: &[&str]) -> Command {
-    let mut command = place.command(arguments);
-    LAUNCHERS.iter().for_each(|name| drop(command.env_remove(name)));
-    command.env("RANK", rank.to_string()).env("WORLD_SIZE", size.to_string());
-    command
-}
-
-/// A process that goes on beside the test.
-pub fn begun(mut command: Command) -> Child {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// The folder of published measurements.

@@ -29,6 +29,7 @@ mod pattern;
 mod place;
 mod plan;
 mod rank;
+mod ranks;
 mod run;
 mod shell;
 mod show;

@@ -1,6 +1,7 @@
 //! `seatmap rank --spread`: a study over the ranks of one start, as processes of this computer.
 
-use crate::common::{LAUNCHERS, Place, begun, files, rank};
+use crate::common::{Place, files};
+use crate::ranks::{begun, outside, rank};
 use std::process::{Child, Command, Output};
 
 const STUDY: [&str; 9] =
@@ -64,9 +65,12 @@ fn mpirun_starts_a_study() {
     let program = place.command(&[]).get_program().to_string_lossy().into_owned();
     let options = ["--allow-run-as-root", "--oversubscribe", "-np", "3", &program];
     let mut job = Command::new("mpirun");
-    LAUNCHERS.iter().for_each(|name| drop(job.env_remove(name)));
-    let output =
-        job.args(options).args(study(&["--spread", "-o", "all.json"])).current_dir(place.folder()).output().unwrap();
+    let output = outside(&mut job)
+        .args(options)
+        .args(study(&["--spread", "-o", "all.json"]))
+        .current_dir(place.folder())
+        .output()
+        .unwrap();
     if stderr(&output).contains("unrecognized") || stderr(&output).contains("unknown option") {
         return eprintln!("skipped: another MPI than Open MPI");
     }
