@@ -8,6 +8,7 @@
 //! | `source`, `talk` | something that sees talk, and how it reports it |
 //! | `wakeups` | the kernel's events of waking |
 //! | `sockets` | bytes over pipes and sockets |
+//! | `pages` | pages that threads share, as `libseatmap_trace` samples them |
 //! | `roster`, `windows` | the threads seen so far, by name and path; their talk by stretches of time |
 //! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
@@ -21,6 +22,7 @@ pub mod kind;
 pub mod method;
 pub mod mpi;
 pub mod observation;
+mod pages;
 pub mod phases;
 mod roster;
 pub mod session;

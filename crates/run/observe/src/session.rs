@@ -1,14 +1,17 @@
 //! One observation, from its begin to what was seen.
 
+use crate::pages::Pages;
 use crate::roster::Roster;
 use crate::source::Source;
 use crate::subject::Subject;
+use crate::talk::Born;
 use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
 use seatmap_os::sched::Times;
 use seatmap_os::{Root, Tid, visibility};
 use seatmap_pattern::Edge;
+use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -73,7 +76,26 @@ impl Session {
     /// # Errors
     /// [`ObserveError`]: nothing is left in the kernel then, and no command runs.
     pub fn begin(method: Option<Method>, means: Means, subject: &Subject) -> Result<Self, ObserveError> {
-        let (mut source, better) = source(method, means)?;
+        let (source, better) = source(method, means)?;
+        Session::begin_by(source, better, subject)
+    }
+
+    /// Begins to observe a command by [`Method::Pages`]: it loads this file of `libseatmap_trace`.
+    ///
+    /// # Errors
+    /// [`ObserveError`], as for [`Session::begin`]; [`ObserveError::Unavailable`] for a program that runs already.
+    pub fn begin_pages(library: &Path, means: Means, subject: &Subject) -> Result<Self, ObserveError> {
+        if !matches!(subject, Subject::Command { .. }) {
+            let reason = "a program that runs cannot begin to report on itself; give the command after --".to_owned();
+            return Err(ObserveError::Unavailable { method: Method::Pages, reason });
+        }
+        let (threads, better) = source(Some(Method::Pages), means)?;
+        let pages = Pages::begin(library, threads);
+        let pages = pages.map_err(|error| ObserveError::Forbidden { reasons: error.to_string() })?;
+        Session::begin_by(Box::new(pages), better, subject)
+    }
+
+    fn begin_by(mut source: Box<dyn Source>, better: Option<String>, subject: &Subject) -> Result<Self, ObserveError> {
         let own_before_ns = own_ns();
         let begun = Instant::now();
         let child = subject.follow(source.as_mut())?;
@@ -93,7 +115,7 @@ impl Session {
         };
         // The CPU times of threads that run already are read before they add up.
         let look = session.source.look()?;
-        session.roster.update(look.threads);
+        session.take_threads(look.threads, look.own);
         Ok(session)
     }
 
@@ -135,7 +157,7 @@ impl Session {
     fn look(&mut self) -> Result<(), ObserveError> {
         let look = self.source.look()?;
         self.looked = self.begun.elapsed();
-        self.roster.update(look.threads);
+        self.take_threads(look.threads, look.own);
         let roster = &mut self.roster;
         let is_between = |talk: &&crate::talk::Talk| talk.from != talk.to;
         self.messages += look.talk.iter().filter(is_between).map(|talk| talk.messages).sum::<f64>();
@@ -146,6 +168,17 @@ impl Session {
         }
         self.looks += 1;
         Ok(())
+    }
+
+    fn take_threads(&mut self, threads: Vec<Born>, own: Vec<Tid>) {
+        self.roster.update(threads);
+        own.into_iter().for_each(|tid| self.roster.leave_out(tid));
+    }
+
+    /// Why the program could not be seen, where that turned out while it ran.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.source.failure()
     }
 
     /// The time since the session began.
@@ -199,6 +232,12 @@ impl Session {
     /// Everything seen since the session began, or began anew.
     #[must_use]
     pub fn seen(&mut self) -> Observation {
+        let last = self.source.last_talk();
+        if !last.is_empty() {
+            let roster = &mut self.roster;
+            let placed = last.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
+            self.stretches.take(self.looked, placed);
+        }
         self.roster.look();
         let (tasks, task_of) = self.roster.tasks();
         let mut windows = Vec::new();
@@ -280,6 +319,7 @@ fn parts(method: Option<Method>, means: Means) -> &'static [Parts] {
         _ if means == Means::Perf => &[],
         None => &[Parts::Both, Parts::Wakeups],
         Some(Method::Sockets) => &[Parts::Sockets],
+        Some(Method::Pages) => &[Parts::Threads],
         Some(_) => &[Parts::Wakeups],
     }
 }
@@ -291,8 +331,8 @@ fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
         Some(Method::Sockets) if means == Means::Perf => {
             unavailable(Method::Sockets, "it has no other means than ebpf")
         }
-        None | Some(Method::Wakeups | Method::Sockets) => Ok(()),
-        Some(method) => unavailable(method, "this version of Seatmap has wakeups and sockets alone"),
+        None | Some(Method::Wakeups | Method::Sockets | Method::Pages) => Ok(()),
+        Some(method) => unavailable(method, "the program must report on itself"),
     }?;
     if !visibility::is_in_container(&Root::new("/")) {
         return Ok(());

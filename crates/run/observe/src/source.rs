@@ -2,7 +2,9 @@
 
 use crate::Method;
 use crate::talk::Look;
+use crate::talk::Talk;
 use seatmap_os::Tid;
+use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
@@ -13,6 +15,11 @@ pub(crate) trait Source {
 
     /// The methods that it is.
     fn methods(&self) -> Vec<Method>;
+
+    /// Variables that a command needs in its environment.
+    fn environment(&self) -> Vec<(&'static str, OsString)> {
+        Vec::new()
+    }
 
     /// Follows a process that runs, and everything that it starts from now on.
     fn follow(&mut self, pid: Tid) -> io::Result<()>;
@@ -31,6 +38,16 @@ pub(crate) trait Source {
 
     /// Everything since the look before.
     fn look(&mut self) -> io::Result<Look>;
+
+    /// Talk of the whole time that is known at the end only.
+    fn last_talk(&mut self) -> Vec<Talk> {
+        Vec::new()
+    }
+
+    /// Why nothing could be seen, where that turned out while the program ran.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 
     /// Whether a followed process lives.
     fn has_processes(&self) -> io::Result<bool>;

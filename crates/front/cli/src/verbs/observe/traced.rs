@@ -81,7 +81,7 @@ fn observed(method: ObserveChoice, folder: &Path) -> Result<(Observation, Vec<Sh
 }
 
 /// The library that was named, or the one beside this program: where it is built, or installed.
-fn library(typed: &Observe) -> Result<PathBuf, CliError> {
+pub fn library(typed: &Observe) -> Result<PathBuf, CliError> {
     if let Some(file) = &typed.library {
         return std::path::absolute(file)
             .ok()
