@@ -3,6 +3,7 @@
 //! A record is four words of 64 bits, in the computer's order. The first holds the kind in its lower half and a thread
 //! in its upper one. The observing side is `seatmap-observe`, module `pages`.
 
+use super::fence;
 use crate::output::Path;
 use crate::threads::cpu_ns;
 use std::ffi::c_int;
@@ -88,7 +89,7 @@ impl Record {
 /// The way to `seatmap observe`.
 pub struct Wire {
     socket: c_int,
-    records: [[u64; WORDS]; MOST],
+    records: &'static mut [[u64; WORDS]],
     count: usize,
     /// Bytes of the first record that are sent already.
     begun_bytes: usize,
@@ -109,12 +110,12 @@ impl Wire {
         if name.first() == Some(&b'@') {
             address.sun_path[0] = 0;
         }
+        let records = fence::table(MOST)?;
         // SAFETY: the call has no preconditions.
         let socket = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
         let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + name.len();
         // SAFETY: the address is as long as said.
         let status = unsafe { libc::connect(socket, (&raw const address).cast(), length as libc::socklen_t) };
-        let records = [[0; WORDS]; MOST];
         let wire = Wire { socket, records, count: 0, begun_bytes: 0, lost: 0, sent_ns: 0, is_open: true };
         (status == 0).then_some(wire)
     }
