@@ -3,6 +3,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`session`] | one observation, from its begin to what was seen |
+//! | `auto` | the choice of methods, where the user leaves it to Seatmap |
 //! | [`subject`] | the program that is observed: a command, processes, a control group |
 //! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
 //! | `source`, `talk` | something that sees talk, and how it reports it |
@@ -16,6 +17,7 @@
 //! | [`trace`], [`tsan`], [`mpi`] | the files of `libseatmap_trace`: of threads that share lines, of MPI ranks |
 #![deny(missing_docs)]
 
+mod auto;
 pub mod document;
 pub mod error;
 pub mod kind;

@@ -32,6 +32,10 @@ const VARIABLE: &str = "SEATMAP_PAGES";
 /// The variable that names libraries which are loaded before all others (ld.so(8)).
 const PRELOAD: &str = "LD_PRELOAD";
 
+/// Why a program sends no records.
+const NOT_LOADED: &str = "the program did not load libseatmap_trace.so: one that is linked statically, as Go's are, or \
+                          that changes its user does not";
+
 /// Why pages cannot be sampled.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PagesError {
@@ -46,17 +50,21 @@ pub(crate) enum PagesError {
 /// Samples of a command's pages, until this is dropped. Another source follows its threads.
 pub(crate) struct Pages {
     threads: Box<dyn Source>,
+    /// Whether the talk that the other source sees counts as well.
+    combines: bool,
     listener: Listener,
     watcher: Result<Watcher, io::Error>,
     library: PathBuf,
 }
 
 impl Pages {
-    /// Listens for a command that loads this library. `threads` follows its threads.
-    pub(crate) fn begin(library: &Path, threads: Box<dyn Source>) -> Result<Self, PagesError> {
+    /// Listens for a command that loads this library. `threads` follows its threads, and tells what it sees of their
+    /// talk where both are combined.
+    pub(crate) fn begin(library: &Path, threads: Box<dyn Source>, combines: bool) -> Result<Self, PagesError> {
         userfault::check().map_err(PagesError::Faults)?;
         let listener = Listener::begin().map_err(PagesError::Socket)?;
-        Ok(Pages { threads, listener, watcher: Watcher::begin(), library: library.to_owned() })
+        let watcher = Watcher::begin();
+        Ok(Pages { threads, combines, listener, watcher, library: library.to_owned() })
     }
 
     /// Takes in the words that were watched, and asks for the next.
@@ -76,6 +84,18 @@ impl Pages {
         self.listener.senders.iter().filter(|sender| sender.refused.is_none())
     }
 
+    /// Why no process was sampled, where that is so.
+    fn blindness(&self) -> Option<String> {
+        if self.sampled().next().is_some() {
+            return None;
+        }
+        let refused = self.listener.senders.iter().find_map(|sender| sender.refused);
+        Some(match refused {
+            Some(error) => format!("userfaultfd: {}", io::Error::from_raw_os_error(error)),
+            None => NOT_LOADED.to_owned(),
+        })
+    }
+
     fn memory(&self) -> Option<String> {
         let left_out: u64 = self.sampled().map(|sender| sender.left_out_bytes).sum();
         let sampled: u64 = self.sampled().map(|sender| sender.sampled_bytes).sum();
@@ -85,12 +105,13 @@ impl Pages {
 }
 
 impl Source for Pages {
-    fn name(&self) -> &'static str {
-        "userfaultfd"
+    fn name(&self) -> String {
+        if self.combines { format!("{} and userfaultfd", self.threads.name()) } else { "userfaultfd".to_owned() }
     }
 
     fn methods(&self) -> Vec<Method> {
-        vec![Method::Pages]
+        let others = if self.combines { self.threads.methods() } else { Vec::new() };
+        others.into_iter().chain([Method::Pages]).collect()
     }
 
     fn environment(&self) -> Vec<(&'static str, OsString)> {
@@ -118,8 +139,10 @@ impl Source for Pages {
         self.listener.look()?;
         self.watch();
         let look = self.threads.look()?;
-        let own = self.listener.senders.iter().map(|sender| sender.tid).collect();
-        Ok(Look { talk: Vec::new(), threads: look.threads, own })
+        let own: Vec<Tid> = self.listener.senders.iter().map(|sender| sender.tid).collect();
+        self.threads.leave_out(&own);
+        let talk = if self.combines { look.talk } else { Vec::new() };
+        Ok(Look { talk, threads: look.threads, own })
     }
 
     fn last_talk(&mut self) -> Vec<Talk> {
@@ -129,18 +152,7 @@ impl Source for Pages {
     }
 
     fn failure(&self) -> Option<String> {
-        if self.sampled().next().is_some() {
-            return None;
-        }
-        let refused = self.listener.senders.iter().find_map(|sender| sender.refused);
-        Some(match refused {
-            Some(error) => format!("userfaultfd: {}", io::Error::from_raw_os_error(error)),
-            None => {
-                "the program did not load libseatmap_trace.so: one that is linked statically, as Go's are, or that \
-                     changes its user does not"
-                    .to_owned()
-            }
-        })
+        self.blindness().filter(|_| !self.combines)
     }
 
     fn has_processes(&self) -> io::Result<bool> {
@@ -154,6 +166,7 @@ impl Source for Pages {
     }
 
     fn unseen(&self) -> Vec<String> {
+        let others = if self.combines { self.threads.unseen() } else { Vec::new() };
         let sum = |count: fn(&Sender) -> u64| self.listener.senders.iter().map(count).sum::<u64>();
         let sentence = |count: u64, text: &str| (count > 0).then(|| format!("{count} {text}"));
         let refused = self.listener.senders.iter().filter(|sender| sender.refused.is_some()).count();
@@ -162,10 +175,11 @@ impl Source for Pages {
             sentence(sum(|sender| sender.lost), "samples were lost: they came faster than they were read"),
             sentence(refused as u64, "processes were not sampled: the kernel told them of no faults"),
             self.memory(),
+            self.blindness().filter(|_| self.combines).map(|reason| format!("shared pages: {reason}")),
             self.watcher.as_ref().err().map(|error| {
                 format!("who writes which word: watchpoints: {error}; threads that use neighbouring lines may count as sharing")
             }),
         ];
-        sentences.into_iter().flatten().collect()
+        others.into_iter().chain(sentences.into_iter().flatten()).collect()
     }
 }

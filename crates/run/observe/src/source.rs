@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Something that sees talk between the threads of the processes that it follows, and their creation.
 pub(crate) trait Source {
     /// The mechanism, for people: `eBPF`.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> String;
 
     /// The methods that it is.
     fn methods(&self) -> Vec<Method>;
@@ -43,6 +43,9 @@ pub(crate) trait Source {
     fn last_talk(&mut self) -> Vec<Talk> {
         Vec::new()
     }
+
+    /// Counts nothing of these threads, which the observation itself has put into the program.
+    fn leave_out(&mut self, _own: &[Tid]) {}
 
     /// Why nothing could be seen, where that turned out while the program ran.
     fn failure(&self) -> Option<String> {

@@ -161,8 +161,8 @@ fn born(key: &[u8], value: &[u8]) -> Option<Born> {
 }
 
 impl Source for Ebpf {
-    fn name(&self) -> &'static str {
-        "eBPF"
+    fn name(&self) -> String {
+        "eBPF".to_owned()
     }
 
     fn methods(&self) -> Vec<Method> {
@@ -211,6 +211,10 @@ impl Source for Ebpf {
         self.talk(&mut look)?;
         self.threads(&mut look)?;
         Ok(look)
+    }
+
+    fn leave_out(&mut self, own: &[Tid]) {
+        self.sockets.iter_mut().for_each(|sockets| sockets.leave_out(own));
     }
 
     fn has_processes(&self) -> io::Result<bool> {
