@@ -16,7 +16,8 @@ pub struct Observe {
     /// How the kernel tells of wakeups: ebpf counts them in the kernel, perf reads a record of each.
     #[arg(long, value_name = "MEANS", default_value = "best")]
     pub means: MeansChoice,
-    /// The file of libseatmap_trace.so for the methods pages and mpi; by default the one that is installed beside seatmap.
+    /// The file of libseatmap_trace.so for the methods pages and mpi; by default the one that is installed beside
+    /// seatmap.
     #[arg(long, value_name = "FILE")]
     pub library: Option<PathBuf>,
     /// How long to observe: 500ms, 10s, 2m; a number alone is seconds. By default 10 s, and a command until it ends.

@@ -56,7 +56,11 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
 
 fn begin(typed: &Observe, subject: &Subject) -> Result<Session, CliError> {
     let session = match typed.method {
-        ObserveChoice::Pages => Session::begin_pages(&traced::library(typed)?, typed.means.means(), subject),
+        ObserveChoice::Pages => Session::begin_pages(&traced::library(typed)?, typed.means.means(), subject, None),
+        ObserveChoice::Auto => {
+            let library = traced::find_library(typed);
+            Session::begin_auto(library.as_deref().map_err(Clone::clone), typed.means.means(), subject)
+        }
         choice => Session::begin(choice.method(), typed.means.means(), subject),
     };
     session.map_err(failed)
