@@ -1,4 +1,4 @@
-//! Programs for SPUs, as files: every sequence of bytes is refused, or is a program that fits its store or is too large.
+//! Programs for SPUs, as files: every sequence of bytes is refused, or is a program that says how large its store is.
 #![no_main]
 
 use seatmap_spe::Image;
