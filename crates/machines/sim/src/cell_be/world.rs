@@ -171,7 +171,9 @@ impl World {
             Event::Retry(task) => self.try_call(task),
             Event::IssueLine(spe) => self.issue_line(spe),
             Event::Command(id) => self.interconnect.command(id, &mut self.out),
+            Event::CommandTurn => self.interconnect.command_turn(&mut self.out),
             Event::Response(id) => self.respond(id),
+            Event::MemoryTurn(channel) => self.interconnect.memory_turn(channel, &mut self.out),
             Event::DataReady(id) => self.interconnect.data_ready(id, &mut self.out),
             Event::Arbitrate(chip) => self.arbitrate(chip),
             Event::LeftRing(id) => {
