@@ -110,7 +110,23 @@ const RARELY_NEEDED: [(&str, &[&str]); 8] = [
     ("bench", &["lower_is_better", "name", "warmup", "confidence", "seed", "cpus"]),
     ("tune", &["lower_is_better", "confidence", "seed", "cpus", "candidates", "objective"]),
     ("check", &["any_machine", "children", "slurm_step"]),
-    ("rank", &["long", "unidirectional", "symmetry", "shard", "seed", "counters", "csv", "svg", "sample"]),
+    (
+        "rank",
+        &[
+            "long",
+            "unidirectional",
+            "symmetry",
+            "shard",
+            "meet",
+            "secret_file",
+            "timeout",
+            "seed",
+            "counters",
+            "csv",
+            "svg",
+            "sample",
+        ],
+    ),
     ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
 ];
 

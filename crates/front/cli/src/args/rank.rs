@@ -5,6 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use seatmap_papers::rank::{Shard, Variant};
 use seatmap_workload::MessageLibrary;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -73,6 +74,12 @@ pub struct RankStudy {
     /// Run one of N parts of the mappings; 'seatmap rank merge' puts their files together.
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
+    /// Spread the study over all ranks of this start: srun, mpirun or torchrun starts the same command on each node, or
+    /// set RANK and WORLD_SIZE. Rank 0 writes the results.
+    #[arg(long, conflicts_with = "shard")]
+    pub spread: bool,
+    #[command(flatten)]
+    pub meeting: MeetingPlace,
     /// Keep finished runs in this file, and go on where it ends.
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
@@ -82,6 +89,22 @@ pub struct RankStudy {
     /// Write what a PMU would have counted in the first run of the best and of the worst mapping of a model.
     #[arg(long, value_name = "FILE")]
     pub counters: Option<PathBuf>,
+}
+
+/// Where the ranks of --spread meet.
+#[derive(Debug, Args)]
+pub struct MeetingPlace {
+    /// Where the ranks of --spread meet: a file that all nodes see, or HOST:PORT of rank 0. By default a file in this
+    /// folder, or MASTER_ADDR and MASTER_PORT where they are set.
+    #[arg(long, value_name = "PLACE", requires = "spread")]
+    pub meet: Option<String>,
+    /// A file with the secret that the ranks of --spread share, readable by its owner alone; or set SEATMAP_SECRET. A
+    /// meeting file brings its own.
+    #[arg(long, value_name = "FILE", requires = "spread")]
+    pub secret_file: Option<PathBuf>,
+    /// How long the ranks of --spread wait for each other.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = super::cluster::duration)]
+    pub timeout: Duration,
 }
 
 /// Where the ranking goes.

@@ -49,7 +49,7 @@ struct Task {
     has_polled: bool,
     /// The name and the start of its call, if there is a trace.
     called: Option<(&'static str, u64)>,
-    /// What a program's call needs beyond that.
+    /// The state that a program's call needs beyond that.
     progress: Progress,
 }
 
