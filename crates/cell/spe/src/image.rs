@@ -116,8 +116,8 @@ impl Image {
         &self.file
     }
 
-    /// Copies the program into a store, relocated to its place there, and tells it where to find the core. The rest of the
-    /// store keeps its contents.
+    /// Copies the program into a store, relocated to its place there, and tells it where to find the core. The rest of
+    /// the store keeps its contents.
     ///
     /// # Errors
     /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::Store`].

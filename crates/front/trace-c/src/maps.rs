@@ -13,11 +13,28 @@ pub struct Region {
 }
 
 /// A line of the list.
-struct Mapping<'a> {
-    from: usize,
-    to: usize,
+pub struct Mapping<'a> {
+    /// The first address.
+    pub from: usize,
+    /// The end.
+    pub to: usize,
+    /// What may be done there: `rw-p`.
+    pub rights: &'a [u8],
     offset: usize,
-    path: &'a [u8],
+    /// The number of the file; 0 for memory without one.
+    pub inode: usize,
+    /// The file or kind of memory; empty for anonymous memory.
+    pub path: &'a [u8],
+}
+
+/// Gives each mapping of this process.
+pub fn each(mut give: impl FnMut(&Mapping)) {
+    lines(|line| {
+        if let Some(mapping) = parse(line) {
+            give(&mapping);
+        }
+        None
+    });
 }
 
 /// The region of an address. A module's variables without initial values follow its file and belong to it.
@@ -92,9 +109,10 @@ fn parse(line: &[u8]) -> Option<Mapping<'_>> {
     let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
     let mut range = fields.next()?.split(|byte| *byte == b'-');
     let (from, to) = (hex(range.next()?)?, hex(range.next()?)?);
-    let offset = hex(fields.nth(1)?)?;
-    let start = fields.nth(2).map_or(line.len(), |field| field.as_ptr() as usize - line.as_ptr() as usize);
-    Some(Mapping { from, to, offset, path: &line[start..] })
+    let (rights, offset) = (fields.next()?, hex(fields.next()?)?);
+    let inode = fields.nth(1).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok())?;
+    let start = fields.next().map_or(line.len(), |field| field.as_ptr() as usize - line.as_ptr() as usize);
+    Some(Mapping { from, to, rights, offset, inode, path: &line[start..] })
 }
 
 fn hex(digits: &[u8]) -> Option<usize> {

@@ -42,7 +42,12 @@ pub fn folder() -> Option<Path> {
 }
 
 fn read() -> Option<Path> {
-    let value = std::env::var("SEATMAP_TRACE").ok().filter(|value| !value.is_empty())?;
+    named_by("SEATMAP_TRACE")
+}
+
+/// The path that a variable of the environment has.
+pub fn named_by(variable: &str) -> Option<Path> {
+    let value = std::env::var(variable).ok().filter(|value| !value.is_empty())?;
     named(&value)
 }
 

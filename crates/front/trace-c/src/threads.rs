@@ -4,7 +4,7 @@
 //! so that places follow the order of creation, and knows the parent. OpenMP, C++ and Rust create threads through it.
 
 use crate::tasks::Task;
-use crate::{local, process, tasks};
+use crate::{local, pages, process, tasks};
 use libc::{pthread_attr_t, pthread_t};
 use std::ffi::{c_int, c_void};
 use std::mem::{MaybeUninit, transmute};
@@ -13,13 +13,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
-type Create = unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
+/// The C library's `pthread_create`.
+pub type Create = unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
 
-/// A new thread's work, and its place.
+/// A new thread's work, and its place where accesses are counted.
 struct Begin {
     start: Start,
     argument: *mut c_void,
-    task: &'static Task,
+    task: Option<&'static Task>,
 }
 
 static CREATE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
@@ -62,7 +63,7 @@ fn enter(task: &'static Task) {
 }
 
 /// The addresses of this thread's stack; zeros if they are unknown.
-fn stack() -> [usize; 2] {
+pub fn stack() -> [usize; 2] {
     let mut attributes = MaybeUninit::<pthread_attr_t>::uninit();
     let (mut low, mut bytes) = (null_mut(), 0);
     // SAFETY: the first call fills the attributes that the others read, and the last one frees them.
@@ -96,7 +97,7 @@ pub fn cpu_ns(clock: libc::clockid_t) -> i64 {
 }
 
 /// The C library's function.
-fn create() -> Option<Create> {
+pub fn create() -> Option<Create> {
     let mut found = CREATE.load(Relaxed);
     if found.is_null() {
         // SAFETY: the name is a C string.
@@ -111,7 +112,10 @@ extern "C" fn run(begin: *mut c_void) -> *mut c_void {
     // SAFETY: `pthread_create` below gave away a box of this type.
     let begin = unsafe { Box::from_raw(begin.cast::<Begin>()) };
     let Begin { start, argument, task } = *begin;
-    enter(task);
+    task.into_iter().for_each(enter);
+    if pages::is_active() {
+        pages::fence::enter();
+    }
     start(argument)
 }
 
@@ -127,10 +131,11 @@ unsafe extern "C" fn pthread_create(
     let parent = local::get();
     // SAFETY: a thread's pointer leads to its task in the table, which is never unmapped.
     let parent = unsafe { parent.as_ref() }.map_or(0, |parent| parent.slot.load(Relaxed));
-    let Some(task) = process::is_active().then(|| tasks::claim(parent)).flatten() else {
+    let task = process::is_active().then(|| tasks::claim(parent)).flatten();
+    if task.is_none() && !pages::is_active() {
         // SAFETY: the arguments are the caller's.
         return unsafe { create(thread, attributes, start, argument) };
-    };
+    }
     let begin = Box::into_raw(Box::new(Begin { start, argument, task }));
     // SAFETY: `run` takes the box; the other arguments are the caller's.
     let status = unsafe { create(thread, attributes, run, begin.cast()) };

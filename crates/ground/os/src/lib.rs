@@ -18,6 +18,8 @@
 //! | [`bpf`] | small programs that the kernel runs at its tracepoints |
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
 //! | [`devices`] | accelerators and network cards, and the NUMA node of each |
+//! | [`watchpoints`] | which thread writes to an address |
+//! | [`userfault`] | whether this user may see the page faults of a process |
 //! | [`mounts`], [`visibility`] | what is mounted; which processes this user is shown |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
@@ -66,6 +68,7 @@ pub mod proc_folder;
 pub mod published;
 pub mod records;
 pub mod registers;
+mod ring;
 pub mod root;
 pub mod sample;
 pub mod sched;
@@ -79,7 +82,9 @@ pub mod traced;
 pub mod tracefs;
 pub mod trusted;
 pub mod usage;
+pub mod userfault;
 pub mod visibility;
+pub mod watchpoints;
 pub mod whole_file;
 pub mod window;
 

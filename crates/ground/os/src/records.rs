@@ -1,10 +1,9 @@
 //! Records of a tracepoint on one CPU, and of the threads that are created, named and ended there (perf_event_open(2)).
 
+use crate::ring::Ring;
 use crate::tracefs::Tracepoint;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::os::fd::{FromRawFd, OwnedFd};
 
 /// Kinds of events and parts of records, from `include/uapi/linux/perf_event.h`.
 const TRACEPOINT: u64 = 2;
@@ -21,10 +20,6 @@ const ATTRIBUTE_BYTES: u64 = 96;
 
 /// The records that a CPU may have before they are read.
 const RING_BYTES: usize = 4 << 20;
-
-/// Where the kernel's and this process's places in the ring are on its first page.
-const HEAD: usize = 1024;
-const TAIL: usize = 1032;
 
 /// A record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,15 +111,7 @@ impl Record {
 
 /// The records of one CPU, from its making on.
 #[derive(Debug)]
-pub struct Records {
-    _fd: OwnedFd,
-    ring: NonNull<u8>,
-    bytes: usize,
-    page_bytes: usize,
-}
-
-// SAFETY: the ring belongs to this value alone, and the kernel does not care which thread reads it.
-unsafe impl Send for Records {}
+pub struct Records(Ring);
 
 impl Records {
     /// Begins to record on a CPU.
@@ -133,66 +120,16 @@ impl Records {
     /// The kernel's: EACCES or EPERM without CAP_PERFMON, EPERM where rings take too much locked memory, ENODEV for a
     /// CPU that is offline.
     pub fn begin(tracepoint: &Tracepoint, cpu: u32) -> io::Result<Self> {
-        let fd = open(tracepoint, cpu)?;
-        let page_bytes = crate::numa_maps::page_bytes() as usize;
-        let bytes = page_bytes + RING_BYTES;
-        let (read_write, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-        // SAFETY: the kernel chooses the place of the new mapping.
-        let ring = unsafe { libc::mmap(std::ptr::null_mut(), bytes, read_write, shared, fd.as_raw_fd(), 0) };
-        if ring == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let ring = NonNull::new(ring.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Records { _fd: fd, ring, bytes, page_bytes })
+        Ok(Records(Ring::new(open(tracepoint, cpu)?, RING_BYTES)?))
     }
 
     /// Gives each record since the last call, in the order of the CPU.
     pub fn take(&mut self, mut each: impl FnMut(Record)) {
-        // Acquire: the records up to the head are complete.
-        let head = self.place(HEAD).load(Ordering::Acquire);
-        let mut tail = self.place(TAIL).load(Ordering::Relaxed);
-        let mut record = Vec::new();
-        while tail < head {
-            let header = self.copy(tail, 8, &mut record).first_chunk::<8>().copied().unwrap_or_default();
-            let kind = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
-            let bytes = usize::from(u16::from_ne_bytes([header[6], header[7]]));
-            if bytes < 8 {
-                break;
-            }
-            if let Some(record) = Record::parse(kind, &self.copy(tail, bytes, &mut record)[8..]) {
+        self.0.take(|kind, body| {
+            if let Some(record) = Record::parse(kind, body) {
                 each(record);
             }
-            tail += bytes as u64;
-        }
-        // Release: the records were read before the kernel may overwrite them.
-        self.place(TAIL).store(head, Ordering::Release);
-    }
-
-    fn place(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: the first page of the mapping has these words, aligned, for as long as this value lives.
-        unsafe { &*self.ring.as_ptr().add(offset).cast::<AtomicU64>() }
-    }
-
-    /// Bytes of the ring from this place on, which may run over its end.
-    fn copy<'a>(&self, from: u64, bytes: usize, to: &'a mut Vec<u8>) -> &'a [u8] {
-        let start = (from % RING_BYTES as u64) as usize;
-        let first = bytes.min(RING_BYTES - start);
-        to.resize(bytes, 0);
-        // SAFETY: both parts lie in the ring behind the first page, and `to` has room for them. The kernel does not
-        // write them until the tail is beyond them.
-        unsafe {
-            let ring = self.ring.as_ptr().add(self.page_bytes);
-            std::ptr::copy_nonoverlapping(ring.add(start), to.as_mut_ptr(), first);
-            std::ptr::copy_nonoverlapping(ring, to.as_mut_ptr().add(first), bytes - first);
-        }
-        to
-    }
-}
-
-impl Drop for Records {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and nothing refers to it any longer.
-        unsafe { libc::munmap(self.ring.as_ptr().cast(), self.bytes) };
+        });
     }
 }
 

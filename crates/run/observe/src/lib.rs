@@ -3,11 +3,13 @@
 //! | module | does |
 //! |---|---|
 //! | [`session`] | one observation, from its begin to what was seen |
+//! | `auto` | the choice of methods, where the user leaves it to Seatmap |
 //! | [`subject`] | the program that is observed: a command, processes, a control group |
 //! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
 //! | `source`, `talk` | something that sees talk, and how it reports it |
 //! | `wakeups` | the kernel's events of waking |
 //! | `sockets` | bytes over pipes and sockets |
+//! | `pages` | pages that threads share, as `libseatmap_trace` samples them |
 //! | `roster`, `windows` | the threads seen so far, by name and path; their talk by stretches of time |
 //! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
@@ -15,12 +17,14 @@
 //! | [`trace`], [`tsan`], [`mpi`] | the files of `libseatmap_trace`: of threads that share lines, of MPI ranks |
 #![deny(missing_docs)]
 
+mod auto;
 pub mod document;
 pub mod error;
 pub mod kind;
 pub mod method;
 pub mod mpi;
 pub mod observation;
+mod pages;
 pub mod phases;
 mod roster;
 pub mod session;

@@ -13,7 +13,7 @@ pub enum Method {
     Sockets,
     /// Every access to memory, of a program built with `-fsanitize=thread` and linked with `libseatmap_trace`.
     Tsan,
-    /// Pages that threads share, by page faults.
+    /// Memory that threads share, sampled page by page through faults that userfaultfd(2) tells of.
     Pages,
     /// Messages between MPI ranks, through the profiling interface of MPI.
     Mpi,
@@ -46,7 +46,7 @@ impl Method {
             Method::Wakeups => "threads that spin instead of waiting, and how many bytes they exchange",
             Method::Sockets => "memory that threads share, and TCP to other computers",
             Method::Tsan => "code that was not built with -fsanitize=thread, such as the C library",
-            Method::Pages => "which part of a page is shared, and memory outside the program's heap",
+            Method::Pages => "memory of files or shared between processes, stacks, and variables of the C library",
             Method::Mpi => "threads within a rank, and messages that MPI sends on its own behalf",
             Method::C2c => "lines that no sample hit",
         }

@@ -3,6 +3,16 @@
 use crate::phases::{Phase, phases};
 use crate::{Kind, Method};
 use seatmap_pattern::{Edge, Observed, Pattern};
+use std::collections::BTreeSet;
+
+/// The share of the busiest task's CPU time from which another one works beside it.
+const WORKS: f64 = 0.2;
+
+/// CPU time of a program below which its silence says nothing, in seconds.
+const LEAST_S: f64 = 0.1;
+
+/// Messages for each second of CPU time below which tasks that work hardly talk: one in 100 ms of work.
+const FEW_PER_S: f64 = 10.0;
 
 /// A thread or rank of the observed program.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +96,13 @@ impl Observation {
     /// The methods' words.
     #[must_use]
     pub fn method_words(&self) -> String {
-        self.methods.iter().map(|method| method.word()).collect::<Vec<_>>().join(" and ")
+        let words: Vec<&str> = self.methods.iter().map(|method| method.word()).collect();
+        match &words[..] {
+            [before @ .., _, last] if words.len() > 2 => {
+                format!("{}, {} and {last}", before.join(", "), words[words.len() - 2])
+            }
+            _ => words.join(" and "),
+        }
     }
 
     /// The talk that the methods cannot see even together, as a sentence's end.
@@ -94,8 +110,34 @@ impl Observation {
     pub fn misses(&self) -> &'static str {
         match self.methods[..] {
             [method] => method.misses(),
+            _ if self.methods.contains(&Method::Pages) => {
+                "memory of files or shared between processes, stacks, and TCP to other computers"
+            }
             _ => "threads that spin instead of waiting, bytes in shared memory, and TCP to other computers",
         }
+    }
+
+    /// Another method to try, where threads of a process worked side by side and hardly any talk was seen.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        let sees_memory = |method: &Method| matches!(method, Method::Pages | Method::Tsan | Method::Mpi | Method::C2c);
+        let busiest = self.tasks.iter().max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s))?;
+        let works = |place: &usize| {
+            let task = &self.tasks[*place];
+            task.pid == busiest.pid && task.cpu_s >= WORKS * busiest.cpu_s
+        };
+        let workers: BTreeSet<usize> = (0..self.tasks.len()).filter(works).collect();
+        let cpu_s: f64 = workers.iter().map(|place| self.tasks[*place].cpu_s).sum();
+        let is_between = |share: &&Share| workers.contains(&share.from) && workers.contains(&share.to);
+        let messages: f64 = self.shares.iter().filter(is_between).fold(0.0, |sum, share| sum + share.messages);
+        let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
+        (is_odd && !self.methods.iter().any(sees_memory)).then(|| {
+            format!(
+                "{} threads of one process used {cpu_s:.1} s of CPU time and were seen to exchange {messages:.0} messages; if they spin or \
+                 share memory, --method pages sees it, and --method tsan sees all of it",
+                workers.len()
+            )
+        })
     }
 
     /// The messages of the whole time.

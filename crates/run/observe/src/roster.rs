@@ -19,6 +19,8 @@ struct Member {
     run_ns: u64,
     /// When it started, where it was there before the observation.
     started_ticks: u64,
+    /// Whether the observation itself has put it into the program.
+    is_own: bool,
 }
 
 /// Every thread seen so far. A thread keeps its place.
@@ -70,6 +72,13 @@ impl Roster {
         }
     }
 
+    /// Leaves a thread out that the observation itself has put into the program: the next run has no such thread.
+    pub(crate) fn leave_out(&mut self, tid: Tid) {
+        if let Some(place) = self.places.get(&tid) {
+            self.members[*place].is_own = true;
+        }
+    }
+
     /// Reads the names and CPU times of the threads that live.
     pub(crate) fn look(&mut self) {
         self.members.iter_mut().filter(|member| member.born.end.is_none()).for_each(Member::look);
@@ -77,7 +86,7 @@ impl Roster {
 
     /// The process and the number of each thread that lives, in the order of places.
     pub(crate) fn living(&self) -> Vec<(Tid, Tid)> {
-        let living = self.members.iter().filter(|member| member.born.end.is_none());
+        let living = self.members.iter().filter(|member| member.born.end.is_none() && !member.is_own);
         living.map(|member| (member.born.pid, member.born.tid)).collect()
     }
 
@@ -89,19 +98,24 @@ impl Roster {
 
     /// The threads as tasks, and the task of each place. Tasks are in the order of creation, as a plan's are when
     /// `seatmap run` seats them. Names are numbered in the order of paths, which a second run repeats though its
-    /// threads race to be created.
+    /// threads race to be created. A thread that is left out has a place that no task has.
     pub(crate) fn tasks(&self) -> (Vec<Task>, Vec<usize>) {
         let paths = self.paths();
-        let mut by_path: Vec<usize> = (0..self.members.len()).collect();
+        let mut by_path: Vec<usize> = self.program().collect();
         by_path.sort_by(|a, b| paths[*a].cmp(&paths[*b]));
-        let mut names = vec![String::new(); by_path.len()];
+        let mut names = vec![String::new(); self.members.len()];
         by_path.iter().zip(self.names(&by_path)).for_each(|(place, name)| names[*place] = name);
-        let mut order: Vec<usize> = (0..self.members.len()).collect();
+        let mut order: Vec<usize> = self.program().collect();
         order.sort_by_key(|place| self.members[*place].age());
-        let mut task_of = vec![0; order.len()];
+        let mut task_of = vec![usize::MAX; self.members.len()];
         order.iter().enumerate().for_each(|(task, place)| task_of[*place] = task);
         let task = |place: usize| self.task(place, &paths[place], names[place].clone());
         (order.iter().map(|place| task(*place)).collect(), task_of)
+    }
+
+    /// The places of the program's own threads.
+    fn program(&self) -> impl Iterator<Item = usize> {
+        (0..self.members.len()).filter(|place| !self.members[*place].is_own)
     }
 
     fn task(&self, place: usize, path: &[usize], name: String) -> Task {
@@ -114,8 +128,8 @@ impl Roster {
     /// For each thread the numbers of its ancestors and itself among the children of each, in the order of creation.
     fn paths(&self) -> Vec<Vec<usize>> {
         let mut children: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
-        for (place, member) in self.members.iter().enumerate() {
-            children.entry(member.creator).or_default().push(place);
+        for place in self.program() {
+            children.entry(self.members[place].creator).or_default().push(place);
         }
         children.values_mut().for_each(|own| own.sort_by_key(|place| self.members[*place].age()));
         let mut paths = vec![Vec::new(); self.members.len()];
@@ -189,6 +203,15 @@ mod tests {
         let names: Vec<_> = told(&roster);
         let pairs = [("app", "0"), ("worker#0", "0.0"), ("log", "0.1.0"), ("worker#2", "0.1"), ("worker#1", "0.0.0")];
         assert_eq!(names, pairs.map(|(name, path)| (name.to_owned(), path.to_owned())));
+    }
+
+    #[test]
+    fn threads_of_the_observation_have_no_task_and_no_number() {
+        let mut roster = Roster::default();
+        roster.update(vec![ended(0, -9, 1, "app"), ended(5, 0, 20, "sampler"), ended(7, 0, 30, "worker")]);
+        roster.leave_out(FAR + 5);
+        assert_eq!(told(&roster), [("app", "0"), ("worker", "0.0")].map(|(name, path)| (name.into(), path.into())));
+        assert_eq!(roster.tasks().1, [0, usize::MAX, 1]);
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! One observation, from its begin to what was seen.
 
+use crate::pages::Pages;
 use crate::roster::Roster;
 use crate::source::Source;
 use crate::subject::Subject;
+use crate::talk::{Born, Talk};
 use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
 use seatmap_os::sched::Times;
 use seatmap_os::{Root, Tid, visibility};
 use seatmap_pattern::Edge;
+use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -52,6 +55,8 @@ pub struct Session {
     source: Box<dyn Source>,
     /// The reason against a better source.
     better: Option<String>,
+    /// The reason for this one, where Seatmap chose it.
+    chosen: Option<String>,
     /// The command, where one was started. It outlives the session if nobody ends it.
     pub child: Option<Child>,
     child_lived: bool,
@@ -65,6 +70,8 @@ pub struct Session {
     messages: f64,
     /// When the observation began anew.
     since: Duration,
+    /// Talk that was seen before the first window.
+    early: Vec<Talk>,
 }
 
 impl Session {
@@ -73,13 +80,47 @@ impl Session {
     /// # Errors
     /// [`ObserveError`]: nothing is left in the kernel then, and no command runs.
     pub fn begin(method: Option<Method>, means: Means, subject: &Subject) -> Result<Self, ObserveError> {
-        let (mut source, better) = source(method, means)?;
+        let (source, better) = source(method, means)?;
+        Session::begin_by(source, better, subject)
+    }
+
+    /// Begins to observe a command by [`Method::Pages`]: it loads this file of `libseatmap_trace`. Where a reason is
+    /// given, all other methods observe it as well, and the reason is told.
+    ///
+    /// # Errors
+    /// [`ObserveError`], as for [`Session::begin`]; [`ObserveError::Unavailable`] for a program that runs already.
+    pub fn begin_pages(
+        library: &Path,
+        means: Means,
+        subject: &Subject,
+        reason: Option<&str>,
+    ) -> Result<Self, ObserveError> {
+        if !matches!(subject, Subject::Command { .. }) {
+            let reason = "a program that runs cannot begin to report on itself; give the command after --".to_owned();
+            return Err(ObserveError::Unavailable { method: Method::Pages, reason });
+        }
+        let method = reason.is_none().then_some(Method::Pages);
+        let (others, better) = source(method, means)?;
+        let pages = Pages::begin(library, others, reason.is_some());
+        let pages = pages.map_err(|error| ObserveError::Forbidden { reasons: error.to_string() })?;
+        let mut session = Session::begin_by(Box::new(pages), better, subject)?;
+        reason.into_iter().for_each(|reason| session.choose(reason.to_owned()));
+        Ok(session)
+    }
+
+    /// Tells this reason for the choice of methods.
+    pub(crate) fn choose(&mut self, reason: String) {
+        self.chosen = Some(reason);
+    }
+
+    fn begin_by(mut source: Box<dyn Source>, better: Option<String>, subject: &Subject) -> Result<Self, ObserveError> {
         let own_before_ns = own_ns();
         let begun = Instant::now();
         let child = subject.follow(source.as_mut())?;
         let mut session = Session {
             source,
             better,
+            chosen: None,
             child_lived: child.is_some(),
             child,
             roster: Roster::default(),
@@ -90,10 +131,12 @@ impl Session {
             own_before_ns,
             messages: 0.0,
             since: Duration::ZERO,
+            early: Vec::new(),
         };
         // The CPU times of threads that run already are read before they add up.
         let look = session.source.look()?;
-        session.roster.update(look.threads);
+        session.take_threads(look.threads, look.own);
+        session.early = look.talk;
         Ok(session)
     }
 
@@ -135,17 +178,30 @@ impl Session {
     fn look(&mut self) -> Result<(), ObserveError> {
         let look = self.source.look()?;
         self.looked = self.begun.elapsed();
-        self.roster.update(look.threads);
+        self.take_threads(look.threads, look.own);
         let roster = &mut self.roster;
-        let is_between = |talk: &&crate::talk::Talk| talk.from != talk.to;
-        self.messages += look.talk.iter().filter(is_between).map(|talk| talk.messages).sum::<f64>();
-        let placed = look.talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
+        let mut talk = std::mem::take(&mut self.early);
+        talk.extend(look.talk);
+        let is_between = |talk: &&Talk| talk.from != talk.to;
+        self.messages += talk.iter().filter(is_between).map(|talk| talk.messages).sum::<f64>();
+        let placed = talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
         if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
             self.roster.look();
         }
         self.looks += 1;
         Ok(())
+    }
+
+    fn take_threads(&mut self, threads: Vec<Born>, own: Vec<Tid>) {
+        self.roster.update(threads);
+        own.into_iter().for_each(|tid| self.roster.leave_out(tid));
+    }
+
+    /// Why the program could not be seen, where that turned out while it ran.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.source.failure()
     }
 
     /// The time since the session began.
@@ -186,12 +242,17 @@ impl Session {
     pub fn forget(&mut self) {
         self.roster.forget();
         self.stretches = Stretches::default();
+        self.early.clear();
         self.since = self.looked;
     }
 
     /// Ends the observation: what was seen. The command, if it lives, runs on unobserved.
     #[must_use]
     pub fn finish(mut self) -> (Observation, Option<Child>) {
+        let roster = &mut self.roster;
+        let last = self.source.last_talk().into_iter();
+        let placed = last.map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
+        self.stretches.spread(self.since, placed);
         let observation = self.seen();
         (observation, self.child)
     }
@@ -204,13 +265,11 @@ impl Session {
         let mut windows = Vec::new();
         let mut from_s = self.since.as_secs_f64();
         for stretch in self.stretches.all() {
-            let edge = |((from, to), sum): (&(usize, usize), &crate::windows::Sum)| Edge {
-                from: task_of[*from],
-                to: task_of[*to],
-                bytes: sum.bytes,
-                messages: sum.messages,
+            let edge = |((from, to), sum): (&(usize, usize), &crate::windows::Sum)| {
+                let [from, to] = program_ends(&task_of, *from, *to)?;
+                Some(Edge { from, to, bytes: sum.bytes, messages: sum.messages })
             };
-            let mut edges: Vec<Edge> = stretch.pairs.iter().map(edge).collect();
+            let mut edges: Vec<Edge> = stretch.pairs.iter().filter_map(edge).collect();
             edges.sort_by_key(|edge| (edge.from, edge.to));
             windows.push(Window { from_s, to_s: stretch.to.as_secs_f64(), edges });
             from_s = stretch.to.as_secs_f64();
@@ -229,13 +288,14 @@ impl Session {
     }
 
     fn means(&self) -> String {
+        let chosen = self.chosen.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
         let reason = self.better.as_ref().map(|reason| format!("; not {reason}")).unwrap_or_default();
-        format!("{}{reason}", self.source.name())
+        format!("{}{chosen}{reason}", self.source.name())
     }
 
     fn shares(&self, task_of: &[usize]) -> Vec<Share> {
         let of_pair = |((from, to), messages): (&(usize, usize), &[f64; Kind::ALL.len()])| {
-            let [from, to] = [task_of[*from], task_of[*to]];
+            let Some([from, to]) = program_ends(task_of, *from, *to) else { return Vec::new() };
             let by_kind = Kind::ALL.into_iter().zip(*messages).filter(|(_, messages)| *messages > 0.0);
             by_kind.map(|(kind, messages)| Share { from, to, kind, messages }).collect::<Vec<_>>()
         };
@@ -253,6 +313,12 @@ impl Session {
         let kernel_s = self.source.kernel_time()?.as_secs_f64();
         (program_s >= LEAST_S).then_some((kernel_s + own_s) / program_s)
     }
+}
+
+/// The tasks at two places; `None` where one is a thread of the observation itself.
+fn program_ends(task_of: &[usize], from: usize, to: usize) -> Option<[usize; 2]> {
+    let ends = [task_of[from], task_of[to]];
+    (!ends.contains(&usize::MAX)).then_some(ends)
 }
 
 /// The best source for a method that this user may have, and the reasons against better ones.
@@ -280,6 +346,7 @@ fn parts(method: Option<Method>, means: Means) -> &'static [Parts] {
         _ if means == Means::Perf => &[],
         None => &[Parts::Both, Parts::Wakeups],
         Some(Method::Sockets) => &[Parts::Sockets],
+        Some(Method::Pages) => &[Parts::Threads],
         Some(_) => &[Parts::Wakeups],
     }
 }
@@ -291,8 +358,8 @@ fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
         Some(Method::Sockets) if means == Means::Perf => {
             unavailable(Method::Sockets, "it has no other means than ebpf")
         }
-        None | Some(Method::Wakeups | Method::Sockets) => Ok(()),
-        Some(method) => unavailable(method, "this version of Seatmap has wakeups and sockets alone"),
+        None | Some(Method::Wakeups | Method::Sockets | Method::Pages) => Ok(()),
+        Some(method) => unavailable(method, "the program must report on itself"),
     }?;
     if !visibility::is_in_container(&Root::new("/")) {
         return Ok(());

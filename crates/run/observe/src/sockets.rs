@@ -11,6 +11,7 @@ mod programs;
 use crate::talk::Talk;
 use crate::wakeups::{Layout, Tables};
 use flows::Flows;
+use seatmap_os::Tid;
 use seatmap_os::bpf::{Attached, Btf, LoadError, Map, Program};
 use std::io;
 
@@ -43,6 +44,11 @@ impl Sockets {
         let flows = &mut self.flows;
         self.table.entries(|key, value| flows.count(key, value))?;
         Ok(flows.talk())
+    }
+
+    /// Counts nothing of these threads.
+    pub(crate) fn leave_out(&mut self, own: &[Tid]) {
+        self.flows.leave_out(own);
     }
 
     /// The program.

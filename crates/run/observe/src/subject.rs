@@ -71,6 +71,7 @@ fn start(words: &[OsString], leaves_stdout: bool, source: &mut dyn Source) -> Re
     if leaves_stdout {
         command.stdout(stderr());
     }
+    command.envs(source.environment());
     source.follow_own_children(true)?;
     let child = command.spawn();
     source.follow_own_children(false)?;

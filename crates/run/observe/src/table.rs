@@ -78,7 +78,8 @@ impl Observation {
             None => "not measured: the program used too little CPU time".to_owned(),
         };
         let unseen: String = self.unseen.iter().map(|line| format!("not counted: {}\n", visible(line))).collect();
-        format!("\noverhead: {cost}\n{unseen}cannot be seen by {}: {}\n", self.method_words(), self.misses())
+        let advice = self.advice().map(|text| format!("hint: {text}\n")).unwrap_or_default();
+        format!("\noverhead: {cost}\n{unseen}cannot be seen by {}: {}\n{advice}", self.method_words(), self.misses())
     }
 
     /// The messages that each task sent.
@@ -155,5 +156,10 @@ mod tests {
         assert!(table.contains("\n   0  app        0    50.0 %     2000\n"), "{table}");
         assert!(table.contains("\nfrom      to      messages/s  by\napp   ->  worker        2000  futex\n"), "{table}");
         assert!(table.contains("overhead: 1.23 % of the program's CPU time"), "{table}");
+        assert!(!table.contains("hint: "), "{table}");
+        let silent = Observation { shares: Vec::new(), ..observation };
+        let hint = "hint: 2 threads of one process used 2.0 s of CPU time and were seen to exchange 0 messages";
+        assert!(silent.table().contains(hint), "{}", silent.table());
+        assert_eq!(Observation { methods: vec![Method::Pages], ..silent }.advice(), None);
     }
 }

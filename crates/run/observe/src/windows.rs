@@ -62,6 +62,24 @@ impl Stretches {
         }
     }
 
+    /// Takes in talk of the whole time since `from`: each stretch gets a share by its length.
+    pub(crate) fn spread(&mut self, from: Duration, talk: impl IntoIterator<Item = (usize, usize, Talk)>) {
+        if self.all.is_empty() {
+            return;
+        }
+        let whole_s = self.all.last().map_or(0.0, |last| last.to.saturating_sub(from).as_secs_f64());
+        for (sender, receiver, talk) in talk.into_iter().filter(|(sender, receiver, _)| sender != receiver) {
+            let mut begun = from;
+            for stretch in &mut self.all {
+                let length_s = stretch.to.saturating_sub(std::mem::replace(&mut begun, stretch.to)).as_secs_f64();
+                let share = length_s / whole_s.max(f64::MIN_POSITIVE);
+                let sum = Sum { messages: talk.messages * share, bytes: talk.bytes * share };
+                stretch.pairs.entry((sender, receiver)).or_default().add(sum);
+            }
+            self.kinds.entry((sender, receiver)).or_default()[talk.kind as usize] += talk.messages;
+        }
+    }
+
     /// The stretches in their order.
     pub(crate) fn all(&self) -> &[Stretch] {
         &self.all
@@ -87,6 +105,17 @@ impl Stretches {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn talk_of_the_whole_time_is_spread_by_length() {
+        let mut stretches = Stretches::default();
+        [2, 3, 6].into_iter().for_each(|at| stretches.take(Duration::from_secs(at), []));
+        let talk = Talk { from: 1, to: 2, kind: Kind::Line, messages: 100.0, bytes: 6400.0 };
+        stretches.spread(Duration::from_secs(1), [(0, 1, talk), (1, 1, talk)]);
+        let messages = |stretch: &Stretch| stretch.pairs[&(0, 1)].messages.round();
+        assert_eq!(stretches.all().iter().map(messages).collect::<Vec<_>>(), [20.0, 20.0, 60.0]);
+        assert_eq!((stretches.kinds.len(), stretches.kinds[&(0, 1)][Kind::Line as usize]), (1, 100.0));
+    }
 
     #[test]
     fn nothing_is_lost_when_stretches_grow() {

@@ -1,4 +1,4 @@
-//! What is charged for the work between two calls: `SEATMAP_SPE_COMPUTE`.
+//! The charge for the work between two calls: `SEATMAP_SPE_COMPUTE`.
 //!
 //! Programs that `seatmap-cellcc` built count their instructions (`cell/count-work` has the table). That is the choice
 //! if nothing is said: the same program takes the same time again.

@@ -321,8 +321,8 @@ impl Turns {
         self.put(task, Task::Free);
     }
 
-    /// Nothing is under way, and no known thread runs: either a thread of the process can still make a call, or all wait
-    /// for ever.
+    /// Nothing is under way, and no known thread runs: either a thread of the process can still make a call, or all
+    /// wait for ever.
     fn stand_still(&mut self) {
         if let Some(at) = (!self.held.is_empty()).then_some(0) {
             let request = self.held.remove(at);
@@ -345,8 +345,8 @@ impl Turns {
         self.report_deadlock();
     }
 
-    /// Whether the process has threads that are not known, or that are neither in a call nor spin: they may do something
-    /// that others wait for.
+    /// Whether the process has threads that are not known, or that are neither in a call nor spin: they may do
+    /// something that others wait for.
     fn has_strangers(&self) -> bool {
         let waits = |at: usize| self.session.is_waiting(at as u16) || self.is_spinning(at as u16);
         let threads = self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));

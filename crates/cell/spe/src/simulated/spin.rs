@@ -1,9 +1,9 @@
 //! SPU programs that wait for a change of their local store without a call, found out and put aside.
 //!
-//! While a program has its turn, its thread looks at itself every few milliseconds of its CPU time. If the registers and all
-//! bytes of the local store are as they were in an earlier look, the program does the same for ever unless its store
-//! changes from outside. It then waits in virtual time until bytes arrive there. A program that computes is never in the
-//! same state twice, however long it takes.
+//! While a program has its turn, its thread looks at itself every few milliseconds of its CPU time. If the registers
+//! and all bytes of the local store are as they were in an earlier look, the program does the same for ever unless its
+//! store changes from outside. It then waits in virtual time until bytes arrive there. A program that computes is never
+//! in the same state twice, however long it takes.
 
 use crate::image::Loaded;
 use crate::simulated::spu;
@@ -100,8 +100,8 @@ impl Watch {
     }
 }
 
-/// On the program's own stack, at the lowest place where it spins: waits in virtual time. What it counted since its last
-/// call is not charged, because it depends on how long the spinning took here.
+/// On the program's own stack, at the lowest place where it spins: waits in virtual time. The work that it counted
+/// since its last call is not charged, because that depends on how long the spinning took here.
 fn interrupt(sample: Sample) {
     if let Some(watch) = watch().filter(|watch| watch.can_be_interrupted(sample)) {
         // SAFETY: the program is interrupted in its own code, so that nothing else uses its state.

@@ -1,4 +1,4 @@
-//! What an SPU's state has for the simulated Cell.
+//! The part of an SPU's state that serves the simulated Cell.
 
 use crate::list::List;
 use crate::run::{Pause, Stop};

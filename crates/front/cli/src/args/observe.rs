@@ -16,7 +16,8 @@ pub struct Observe {
     /// How the kernel tells of wakeups: ebpf counts them in the kernel, perf reads a record of each.
     #[arg(long, value_name = "MEANS", default_value = "best")]
     pub means: MeansChoice,
-    /// The file of libseatmap_trace.so for the method mpi; by default the one that is installed beside seatmap.
+    /// The file of libseatmap_trace.so for the methods pages and mpi; by default the one that is installed beside
+    /// seatmap.
     #[arg(long, value_name = "FILE")]
     pub library: Option<PathBuf>,
     /// How long to observe: 500ms, 10s, 2m; a number alone is seconds. By default 10 s, and a command until it ends.
@@ -56,6 +57,8 @@ pub enum ObserveChoice {
     Sockets,
     /// Cache lines that threads share, of a program that is linked with libseatmap_trace.
     Tsan,
+    /// Memory that threads share, spinning included, sampled page by page.
+    Pages,
     /// Messages between the ranks of an MPI program.
     Mpi,
 }
@@ -68,6 +71,7 @@ impl ObserveChoice {
             ObserveChoice::Wakeups => Some(Method::Wakeups),
             ObserveChoice::Sockets => Some(Method::Sockets),
             ObserveChoice::Tsan => Some(Method::Tsan),
+            ObserveChoice::Pages => Some(Method::Pages),
             ObserveChoice::Mpi => Some(Method::Mpi),
         }
     }

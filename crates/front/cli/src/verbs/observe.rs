@@ -2,7 +2,7 @@
 
 mod traced;
 
-use crate::args::Observe;
+use crate::args::{Observe, ObserveChoice};
 use crate::error::{AtFile, CliError};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
@@ -32,10 +32,11 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     if traced::is_traced(typed.method) {
         return traced::run(typed, &files, &interrupt);
     }
-    let mut session = Session::begin(typed.method.method(), typed.means.means(), &subject).map_err(failed)?;
+    let mut session = begin(typed, &subject)?;
     let is_command = session.child.is_some();
     let time = typed.seconds.or((!is_command).then_some(USUAL_TIME));
     let watched = session.watch(time, &|| interrupt.asked());
+    let failure = session.failure();
     let (observation, child) = session.finish();
     // A look that failed ends the observation, and what was seen before it is kept.
     let told = if observation.tasks.is_empty() {
@@ -46,10 +47,23 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     let ending = child.map(|child| attend(child, matches!(watched, Ok(End::Asked)), &interrupt)).transpose();
     told?;
     watched.map_err(failed)?;
-    match ending.map_err(CliError::work)?.map(ending_of) {
-        Some(ending) if ending != Ending::Exited(0) => ending.leave_alike(),
+    match (ending.map_err(CliError::work)?.map(ending_of), failure) {
+        (Some(ending), _) if ending != Ending::Exited(0) => ending.leave_alike(),
+        (_, Some(failure)) => Err(CliError::work(format!("nothing was seen: {failure}"))),
         _ => Ok(()),
     }
+}
+
+fn begin(typed: &Observe, subject: &Subject) -> Result<Session, CliError> {
+    let session = match typed.method {
+        ObserveChoice::Pages => Session::begin_pages(&traced::library(typed)?, typed.means.means(), subject, None),
+        ObserveChoice::Auto => {
+            let library = traced::find_library(typed);
+            Session::begin_auto(library.as_deref().map_err(Clone::clone), typed.means.means(), subject)
+        }
+        choice => Session::begin(choice.method(), typed.means.means(), subject),
+    };
+    session.map_err(failed)
 }
 
 /// One run of a command, from its first instruction to its end, by the best method that is allowed. Its output goes to

@@ -1,5 +1,5 @@
-//! The same experiment written twice: in C against libspe2, and in Rust over `Channels`. On the simulated Cell both take
-//! the same time, within 2 %.
+//! The same experiment written twice: in C against libspe2, and in Rust over `Channels`. On the simulated Cell both
+//! take the same time, within 2 %.
 
 use crate::tool::Tool;
 use seatmap_papers::cell_stats::{Function, Rooms, StatsOptions, measure};
@@ -118,7 +118,7 @@ fn the_ring_takes_as_long_in_c_as_in_rust() {
     }
 }
 
-/// What the C program prints.
+/// The output of the C program.
 fn printed_ns(program: &PathBuf, arguments: &[&str]) -> f64 {
     let said = run(program, "cell-qs20", arguments);
     said.trim().strip_suffix(" ns").unwrap().rsplit(' ').next().unwrap().parse().unwrap()
@@ -168,7 +168,7 @@ fn options(text: &str) -> StatsOptions {
             "-l" => options.elements = number() as usize,
             "-s" => options.between_workers = true,
             "-y" => options.by_system_call = true,
-            other => unreachable!("{other} is no option"),
+            other => unreachable!("{other} is not an option"),
         }
     }
     options

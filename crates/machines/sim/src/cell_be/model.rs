@@ -1,13 +1,13 @@
-//! The model of a Cell machine and its file format, `seatmap-model/1`.
+//! The model of a Cell machine and its file format, `seatmap-model/2`.
 
 use crate::ModelError;
 use crate::cell_be::parameters::{Figures, PARAMETERS};
 use crate::cell_be::ring::ELEMENTS;
-use crate::figure::syntax;
+use crate::figure::{Figure, syntax};
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
-pub const FORMAT: &str = "seatmap-model/1";
+pub const FORMAT: &str = "seatmap-model/2";
 
 /// A Cell machine: chips, their rings, and the cost of every operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,6 +96,29 @@ impl CellModel {
     }
 
     fn figure_flaw(&self) -> Option<String> {
-        PARAMETERS.iter().zip(self.figures.all()).find_map(|(parameter, (_, figure))| parameter.flaw(figure))
+        let flaw =
+            PARAMETERS.iter().zip(self.figures.all()).find_map(|(parameter, (_, figure))| parameter.flaw(figure));
+        flaw.or_else(|| self.memory_flaw())
+    }
+
+    /// The reason why figures of the memory do not fit each other.
+    fn memory_flaw(&self) -> Option<String> {
+        let Figures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
+        let [banks, channels, refreshed] = [mic_banks, mic_channels, refresh_banks].map(Figure::whole);
+        if banks % channels != 0 {
+            return Some(format!("figures.mic_banks is {banks}; give a multiple of the {channels} channels"));
+        }
+        if refreshed > banks / channels {
+            let each = banks / channels;
+            return Some(format!("figures.refresh_banks is {refreshed}; a channel has only {each} banks"));
+        }
+        let Figures { refresh_interval_ns, refresh_bank_ns, refresh_channel_ns, .. } = &self.figures;
+        let (interval, busy) = (refresh_interval_ns.value, refresh_bank_ns.value + refresh_channel_ns.value);
+        (interval != 0.0 && interval < 2.0 * busy).then(|| {
+            format!(
+                "figures.refresh_interval_ns is {interval}; give 0 or at least {}: lines need time, too",
+                2.0 * busy
+            )
+        })
     }
 }

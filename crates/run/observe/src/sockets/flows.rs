@@ -4,7 +4,7 @@ use super::programs::{PIPE, READS, TCP};
 use crate::Kind;
 use crate::talk::Talk;
 use seatmap_os::Tid;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes and calls.
 type Count = [f64; 2];
@@ -19,17 +19,22 @@ struct Flow {
     has_news: bool,
 }
 
-/// Every flow so far, by kind and object.
+/// Every flow so far.
 #[derive(Debug, Default)]
-pub(super) struct Flows(HashMap<(u32, u64), Flow>);
+pub(super) struct Flows {
+    /// By kind and object.
+    all: HashMap<(u32, u64), Flow>,
+    /// Threads of which nothing is counted.
+    left_out: HashSet<Tid>,
+}
 
 impl Flows {
     /// Takes in an entry of the kernel's table.
     pub(super) fn count(&mut self, key: &[u8], value: &[u8]) {
-        let Some((tid, role, object)) = parsed(key) else { return };
+        let Some((tid, role, object)) = parsed(key).filter(|(tid, ..)| !self.left_out.contains(tid)) else { return };
         let word = |at: usize| Some(u64::from_ne_bytes(value.get(at..at + 8)?.try_into().ok()?) as f64);
         let Some(count) = word(0).zip(word(8)).map(|(bytes, calls)| [bytes, calls]) else { return };
-        let flow = self.0.entry((role & !READS, object)).or_default();
+        let flow = self.all.entry((role & !READS, object)).or_default();
         let ends = if role & READS == 0 { &mut flow.written } else { &mut flow.read };
         flow.has_news |= ends.insert(tid, count) != Some(count);
     }
@@ -38,7 +43,7 @@ impl Flows {
     /// read of all: nobody can know whose bytes it read.
     pub(super) fn talk(&mut self) -> Vec<Talk> {
         let mut talk = Vec::new();
-        for ((role, _), flow) in self.0.iter_mut().filter(|(_, flow)| flow.has_news) {
+        for ((role, _), flow) in self.all.iter_mut().filter(|(_, flow)| flow.has_news) {
             let kind = if *role == PIPE { Kind::Pipe } else { Kind::Socket };
             flow.has_news = false;
             let all_read = flow.read.values().fold(0.0, |sum, count| sum + count[0]);
@@ -57,9 +62,18 @@ impl Flows {
         talk
     }
 
+    /// Counts nothing of these threads from now on, and forgets what they wrote.
+    pub(super) fn leave_out(&mut self, own: &[Tid]) {
+        for tid in own.iter().filter(|tid| self.left_out.insert(**tid)) {
+            for flow in self.all.values_mut() {
+                flow.written.remove(tid);
+            }
+        }
+    }
+
     /// Bytes that were written and have no reader among the threads.
     pub(super) fn unread_bytes(&self) -> f64 {
-        let unread = self.0.values().filter(|flow| flow.read.is_empty());
+        let unread = self.all.values().filter(|flow| flow.read.is_empty());
         unread.flat_map(|flow| flow.written.values()).fold(0.0, |sum, count| sum + count[0])
     }
 }
@@ -104,7 +118,11 @@ mod tests {
     fn writers_and_readers_of_a_pipe_meet() {
         let mut flows = Flows::default();
         flows.count(&key(1, PIPE, 7), &value(100, 10));
-        assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 100.0));
+        flows.count(&key(9, PIPE, 8), &value(50, 5));
+        assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 150.0));
+        flows.leave_out(&[9]);
+        flows.count(&key(9, PIPE, 8), &value(60, 6));
+        assert_eq!(flows.unread_bytes(), 100.0);
         flows.count(&key(2, PIPE | READS, 7), &value(75, 3));
         flows.count(&key(3, PIPE | READS, 7), &value(25, 1));
         assert_eq!(told(&mut flows), [(1, 2, 75.0, 7.5), (1, 3, 25.0, 2.5)]);

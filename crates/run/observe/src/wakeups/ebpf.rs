@@ -43,6 +43,8 @@ const CALL: Duration = Duration::from_nanos(170);
 /// The methods that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
+    /// Threads that come and go, and no talk.
+    Threads,
     /// Wakeups alone.
     Wakeups,
     /// Bytes over pipes and sockets alone.
@@ -106,12 +108,13 @@ impl Ebpf {
             ("seatmap_exit", "sched_process_exit", programs::exit(&layout, &tables)),
         ];
         let mut attached = Vec::new();
-        let is_wanted = |name: &str| parts != Parts::Sockets || name != "seatmap_waking";
+        let sees_wakeups = matches!(parts, Parts::Wakeups | Parts::Both);
+        let is_wanted = |name: &str| sees_wakeups || name != "seatmap_waking";
         for (name, tracepoint, code) in places.into_iter().filter(|(name, ..)| is_wanted(name)) {
             let place = btf.tracepoint(tracepoint)?;
             attached.push(Program::load(name, place, &code)?.attach()?);
         }
-        let has_sockets = parts != Parts::Wakeups;
+        let has_sockets = matches!(parts, Parts::Sockets | Parts::Both);
         let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
         let mut timed = Timed::default();
         timed.look();
@@ -158,12 +161,13 @@ fn born(key: &[u8], value: &[u8]) -> Option<Born> {
 }
 
 impl Source for Ebpf {
-    fn name(&self) -> &'static str {
-        "eBPF"
+    fn name(&self) -> String {
+        "eBPF".to_owned()
     }
 
     fn methods(&self) -> Vec<Method> {
         match self.parts {
+            Parts::Threads => Vec::new(),
             Parts::Wakeups => vec![Method::Wakeups],
             Parts::Sockets => vec![Method::Sockets],
             Parts::Both => vec![Method::Wakeups, Method::Sockets],
@@ -207,6 +211,10 @@ impl Source for Ebpf {
         self.talk(&mut look)?;
         self.threads(&mut look)?;
         Ok(look)
+    }
+
+    fn leave_out(&mut self, own: &[Tid]) {
+        self.sockets.iter_mut().for_each(|sockets| sockets.leave_out(own));
     }
 
     fn has_processes(&self) -> io::Result<bool> {

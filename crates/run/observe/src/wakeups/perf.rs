@@ -130,8 +130,8 @@ fn wakee(tracepoint: &Tracepoint) -> Option<usize> {
 }
 
 impl Source for Perf {
-    fn name(&self) -> &'static str {
-        "perf"
+    fn name(&self) -> String {
+        "perf".to_owned()
     }
 
     fn methods(&self) -> Vec<Method> {

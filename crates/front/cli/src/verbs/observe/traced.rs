@@ -81,20 +81,21 @@ fn observed(method: ObserveChoice, folder: &Path) -> Result<(Observation, Vec<Sh
 }
 
 /// The library that was named, or the one beside this program: where it is built, or installed.
-fn library(typed: &Observe) -> Result<PathBuf, CliError> {
+pub fn library(typed: &Observe) -> Result<PathBuf, CliError> {
+    find_library(typed).map_err(CliError::input)
+}
+
+/// The same, with the reason where there is none as text.
+pub fn find_library(typed: &Observe) -> Result<PathBuf, String> {
     if let Some(file) = &typed.library {
-        return std::path::absolute(file)
-            .ok()
-            .filter(|file| file.is_file())
-            .ok_or_else(|| CliError::input(format!("{}: there is no such file", file.display())));
+        let path = std::path::absolute(file).ok().filter(|file| file.is_file());
+        return path.ok_or_else(|| format!("{}: there is no such file", file.display()));
     }
-    let own = std::env::current_exe().map_err(CliError::work)?;
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
     places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
-        CliError::input(format!(
-            "{LIBRARY} is not installed beside seatmap; 'make install-lib' does that, and --library names another"
-        ))
+        format!("{LIBRARY} is not installed beside seatmap; 'make install-lib' does that, and --library names another")
     })
 }
 

@@ -241,8 +241,8 @@ impl World {
         }
     }
 
-    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns how many. A thread that
-    /// is still at work before it parks has looked before that at what it waits for, and does not park.
+    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns how many. A thread
+    /// that is still at work before it parks has looked before that at what it waits for, and does not park.
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
         let is_parked = |task: &u16| {
             let state = &self.tasks[*task as usize];

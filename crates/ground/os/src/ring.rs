@@ -1,0 +1,93 @@
+//! The ring through which the kernel hands over the records of a performance event (perf_event_open(2)).
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where the kernel's and this process's places in the ring are on its first page.
+const HEAD: usize = 1024;
+const TAIL: usize = 1032;
+
+/// Bytes of a record's header: its kind, flags and length.
+const HEADER_BYTES: usize = 8;
+
+/// An event and its records.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    fd: OwnedFd,
+    memory: NonNull<u8>,
+    page_bytes: usize,
+    ring_bytes: usize,
+}
+
+// SAFETY: the ring belongs to this value alone, and the kernel does not care which thread reads it.
+unsafe impl Send for Ring {}
+
+impl Ring {
+    /// Maps the ring of an event; its length is a power of two of pages.
+    pub(crate) fn new(fd: OwnedFd, ring_bytes: usize) -> io::Result<Self> {
+        let page_bytes = crate::numa_maps::page_bytes() as usize;
+        let (read_write, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        let bytes = page_bytes + ring_bytes;
+        // SAFETY: the kernel chooses the place of the new mapping.
+        let memory = unsafe { libc::mmap(std::ptr::null_mut(), bytes, read_write, shared, fd.as_raw_fd(), 0) };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Ring { fd, memory, page_bytes, ring_bytes })
+    }
+
+    /// The event.
+    pub(crate) fn fd(&self) -> &OwnedFd {
+        &self.fd
+    }
+
+    /// Gives the kind and the body of each record since the last call, in their order.
+    pub(crate) fn take(&mut self, mut each: impl FnMut(u32, &[u8])) {
+        // Acquire: the records up to the head are complete.
+        let head = self.place(HEAD).load(Ordering::Acquire);
+        let mut tail = self.place(TAIL).load(Ordering::Relaxed);
+        let mut record = Vec::new();
+        while tail < head {
+            let header = self.copy(tail, HEADER_BYTES, &mut record).first_chunk::<8>().copied().unwrap_or_default();
+            let kind = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
+            let bytes = usize::from(u16::from_ne_bytes([header[6], header[7]]));
+            if bytes < HEADER_BYTES {
+                break;
+            }
+            each(kind, &self.copy(tail, bytes, &mut record)[HEADER_BYTES..]);
+            tail += bytes as u64;
+        }
+        // Release: the records were read before the kernel may overwrite them.
+        self.place(TAIL).store(head, Ordering::Release);
+    }
+
+    fn place(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: the first page of the mapping has these words, aligned, for as long as this value lives.
+        unsafe { &*self.memory.as_ptr().add(offset).cast::<AtomicU64>() }
+    }
+
+    /// Bytes of the ring from this place on, which may run over its end.
+    fn copy<'a>(&self, from: u64, bytes: usize, to: &'a mut Vec<u8>) -> &'a [u8] {
+        let start = (from % self.ring_bytes as u64) as usize;
+        let first = bytes.min(self.ring_bytes - start);
+        to.resize(bytes, 0);
+        // SAFETY: both parts lie in the ring behind the first page, and `to` has room for them. The kernel does not
+        // write them until the tail is beyond them.
+        unsafe {
+            let ring = self.memory.as_ptr().add(self.page_bytes);
+            std::ptr::copy_nonoverlapping(ring.add(start), to.as_mut_ptr(), first);
+            std::ptr::copy_nonoverlapping(ring, to.as_mut_ptr().add(first), bytes - first);
+        }
+        to
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own, and nothing refers to it any longer.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.page_bytes + self.ring_bytes) };
+    }
+}

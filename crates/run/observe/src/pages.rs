@@ -1,0 +1,185 @@
+//! The method `pages`: which threads share memory, sampled by `libseatmap_trace` in the program itself.
+//!
+//! The library takes pages away for a moment and says which threads came to ask for them, at which address. It sends
+//! records over a socket, whose name the program finds in its environment.
+//!
+//! | module | does |
+//! |---|---|
+//! | `record` | the records, parsed |
+//! | `listener` | the socket: the processes that send records |
+//! | `watcher` | words that are watched by the processor's debug registers: who writes them |
+//! | `shared` | what the records say together: lines of memory that pass between threads |
+
+mod listener;
+mod record;
+mod shared;
+mod watcher;
+
+use crate::Method;
+use crate::source::Source;
+use crate::talk::{Look, Talk};
+use listener::{Listener, Sender};
+use seatmap_os::{Tid, userfault};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use watcher::{Watcher, Word};
+
+/// The variable that names the socket.
+const VARIABLE: &str = "SEATMAP_PAGES";
+
+/// The variable that names libraries which are loaded before all others (ld.so(8)).
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// Why a program sends no records.
+const NOT_LOADED: &str = "the program did not load libseatmap_trace.so: one that is linked statically, as Go's are, or \
+                          that changes its user does not";
+
+/// Why pages cannot be sampled.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PagesError {
+    /// The kernel does not tell of faults.
+    #[error("userfaultfd: {0} (it needs Linux 6.8 and root, or CAP_SYS_PTRACE)")]
+    Faults(#[source] io::Error),
+    /// There can be no socket.
+    #[error("a socket for what the program tells: {0}")]
+    Socket(#[source] io::Error),
+}
+
+/// Samples of a command's pages, until this is dropped. Another source follows its threads.
+pub(crate) struct Pages {
+    threads: Box<dyn Source>,
+    /// Whether the talk that the other source sees counts as well.
+    combines: bool,
+    listener: Listener,
+    watcher: Result<Watcher, io::Error>,
+    library: PathBuf,
+}
+
+impl Pages {
+    /// Listens for a command that loads this library. `threads` follows its threads, and tells what it sees of their
+    /// talk where both are combined.
+    pub(crate) fn begin(library: &Path, threads: Box<dyn Source>, combines: bool) -> Result<Self, PagesError> {
+        userfault::check().map_err(PagesError::Faults)?;
+        let listener = Listener::begin().map_err(PagesError::Socket)?;
+        let watcher = Watcher::begin();
+        Ok(Pages { threads, combines, listener, watcher, library: library.to_owned() })
+    }
+
+    /// Takes in the words that were watched, and asks for the next.
+    fn watch(&mut self) {
+        let Ok(watcher) = &self.watcher else { return };
+        for watched in watcher.watched() {
+            let senders = &mut self.listener.senders;
+            let own = senders.iter_mut().rev().find(|sender| sender.pid == watched.word.pid);
+            own.into_iter().for_each(|sender| sender.take_watched(&watched));
+        }
+        let mut wanted: Vec<Word> = self.listener.senders.iter().flat_map(Sender::wanted).collect();
+        fastrand::shuffle(&mut wanted);
+        watcher.want(wanted);
+    }
+
+    fn sampled(&self) -> impl Iterator<Item = &Sender> {
+        self.listener.senders.iter().filter(|sender| sender.refused.is_none())
+    }
+
+    /// Why no process was sampled, where that is so.
+    fn blindness(&self) -> Option<String> {
+        if self.sampled().next().is_some() {
+            return None;
+        }
+        let refused = self.listener.senders.iter().find_map(|sender| sender.refused);
+        Some(match refused {
+            Some(error) => format!("userfaultfd: {}", io::Error::from_raw_os_error(error)),
+            None => NOT_LOADED.to_owned(),
+        })
+    }
+
+    fn memory(&self) -> Option<String> {
+        let left_out: u64 = self.sampled().map(|sender| sender.left_out_bytes).sum();
+        let sampled: u64 = self.sampled().map(|sender| sender.sampled_bytes).sum();
+        let [left_out_mb, all_mb] = [left_out, left_out + sampled].map(|bytes| bytes / 1_000_000);
+        (left_out > 0).then(|| format!("{left_out_mb} MB of {all_mb} MB were not sampled: there is more than fits"))
+    }
+}
+
+impl Source for Pages {
+    fn name(&self) -> String {
+        if self.combines { format!("{} and userfaultfd", self.threads.name()) } else { "userfaultfd".to_owned() }
+    }
+
+    fn methods(&self) -> Vec<Method> {
+        let others = if self.combines { self.threads.methods() } else { Vec::new() };
+        others.into_iter().chain([Method::Pages]).collect()
+    }
+
+    fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let mut preload = self.library.clone().into_os_string();
+        if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
+            preload.push(" ");
+            preload.push(others);
+        }
+        vec![(PRELOAD, preload), (VARIABLE, self.listener.name().into())]
+    }
+
+    fn follow(&mut self, pid: Tid) -> io::Result<()> {
+        self.threads.follow(pid)
+    }
+
+    fn follow_own_children(&mut self, on: bool) -> io::Result<()> {
+        self.threads.follow_own_children(on)
+    }
+
+    fn tells_cpu_times(&self) -> bool {
+        self.threads.tells_cpu_times()
+    }
+
+    fn look(&mut self) -> io::Result<Look> {
+        self.listener.look()?;
+        self.watch();
+        let look = self.threads.look()?;
+        let own: Vec<Tid> = self.listener.senders.iter().map(|sender| sender.tid).collect();
+        self.threads.leave_out(&own);
+        let talk = if self.combines { look.talk } else { Vec::new() };
+        Ok(Look { talk, threads: look.threads, own })
+    }
+
+    fn last_talk(&mut self) -> Vec<Talk> {
+        // A look that fails leaves what was read before.
+        let _ = self.listener.look();
+        self.listener.senders.iter().flat_map(Sender::talk).collect()
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.blindness().filter(|_| !self.combines)
+    }
+
+    fn has_processes(&self) -> io::Result<bool> {
+        self.threads.has_processes()
+    }
+
+    fn kernel_time(&mut self) -> Option<Duration> {
+        let of_samples: Duration = self.listener.senders.iter().map(Sender::cost).sum();
+        let of_words = self.watcher.as_ref().map_or(Duration::ZERO, Watcher::cost);
+        Some(self.threads.kernel_time()? + of_samples + of_words)
+    }
+
+    fn unseen(&self) -> Vec<String> {
+        let others = if self.combines { self.threads.unseen() } else { Vec::new() };
+        let sum = |count: fn(&Sender) -> u64| self.listener.senders.iter().map(count).sum::<u64>();
+        let sentence = |count: u64, text: &str| (count > 0).then(|| format!("{count} {text}"));
+        let refused = self.listener.senders.iter().filter(|sender| sender.refused.is_some()).count();
+        let sentences = [
+            sentence(sum(|sender| sender.forks), "forks began processes that started no program: their memory was not sampled"),
+            sentence(sum(|sender| sender.lost), "samples were lost: they came faster than they were read"),
+            sentence(refused as u64, "processes were not sampled: the kernel told them of no faults"),
+            self.memory(),
+            self.blindness().filter(|_| self.combines).map(|reason| format!("shared pages: {reason}")),
+            self.watcher.as_ref().err().map(|error| {
+                format!("who writes which word: watchpoints: {error}; threads that use neighbouring lines may count as sharing")
+            }),
+        ];
+        others.into_iter().chain(sentences.into_iter().flatten()).collect()
+    }
+}
