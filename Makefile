@@ -80,6 +80,7 @@ bench: build
 
 # Each script says what it needs, and leaves out what is not installed.
 figures: build
+	$(CARGO) build --release --locked --package seatmap-trace-c
 	bench/quiet/run --seatmap $(SEATMAP)
 	bench/observe/run $(SEATMAP)
 	bench/gains/run --seatmap $(SEATMAP)

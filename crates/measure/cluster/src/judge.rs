@@ -93,6 +93,16 @@ pub fn faults(cluster: &Cluster) -> Vec<Fault> {
     faults
 }
 
+/// The pairs that looked bad in all looks, by figures too unsteady to show whether they are worse than like pairs, and
+/// that have part in no fault: nothing can be said of them while the computers are as busy.
+#[must_use]
+pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
+    let found = faults(cluster);
+    let is_open = |pair: &&Pair| pair.beside.is_some_and(|beside| beside.is_open());
+    let is_told = |pair: &Pair| found.iter().any(|fault| concerns(cluster, fault, pair));
+    cluster.pairs.iter().filter(is_open).filter(|pair| !is_told(pair)).map(|pair| pair.nodes).collect()
+}
+
 /// The pairs measured that bad figures come from: those of each fault that a busy moment can make.
 pub(crate) fn suspects(cluster: &Cluster) -> BTreeSet<[usize; 2]> {
     let found = faults(cluster);

@@ -5,7 +5,7 @@ use crate::bar::Bar;
 use crate::error::{AtFile, CliError};
 use crate::output::{self, Destination};
 use crate::{input, meet};
-use seatmap_cluster::judge::{Fault, faults};
+use seatmap_cluster::judge::{Fault, faults, unsettled};
 use seatmap_cluster::measure::{self, MeasureError, Own};
 use seatmap_cluster::mpi::MpiError;
 use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank};
@@ -167,14 +167,19 @@ struct Document<'a> {
     nodes: usize,
     pairs: usize,
     faults: &'a [Fault],
+    /// Pairs of nodes that were too noisy to judge.
+    unsettled: Vec<[&'a str; 2]>,
 }
 
 fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
     let cluster = read(&typed.cluster, &input::bytes(&typed.cluster)?)?;
     let found = faults(&cluster);
     let (nodes, pairs) = (cluster.nodes.len(), cluster.pairs.len());
+    let unsettled: Vec<[&str; 2]> =
+        unsettled(&cluster).into_iter().map(|pair| pair.map(|node| cluster.nodes[node].name.as_str())).collect();
+    let document = Document { format: "seatmap-cluster-faults/1", nodes, pairs, faults: &found, unsettled };
     match typed.json {
-        true => output::json(&Document { format: "seatmap-cluster-faults/1", nodes, pairs, faults: &found })?,
+        true => output::json(&document)?,
         false => output::print(&cluster::verdict(&cluster, &found))?,
     }
     if typed.fail && !found.is_empty() {

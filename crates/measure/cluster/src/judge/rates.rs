@@ -86,7 +86,8 @@ impl Court<'_> {
     /// own.
     fn uplinks(&self, ways: &[Way]) -> Parts {
         let between: Vec<Way> = ways.iter().filter(|way| self.group[way.from] != self.group[way.to]).copied().collect();
-        parts(&between, |node| (!self.alone.contains(&node)).then_some(self.group[node]))
+        let group = |node: usize| self.group[node];
+        parts(&between, |node| self.sizes.get(&group(node)).is_some_and(|nodes| *nodes > 1).then_some(group(node)))
     }
 
     /// A switch is held against the others. Of two, the way out of one is the way into the other: the slower one is

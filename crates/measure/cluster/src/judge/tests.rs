@@ -348,4 +348,8 @@ fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
     let well = beside::Look::new(&like[0], &[&like[0]]).unwrap();
     slow.beside = crate::Beside::of(&[bad, well, well]);
     assert_eq!(faults(&cluster), []);
+    assert_eq!(unsettled(&cluster), Vec::<[usize; 2]>::new());
+    let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
+    slow.beside = crate::Beside::of(&[bad, bad, well]);
+    assert_eq!((faults(&cluster), unsettled(&cluster)), (Vec::new(), vec![[1, 2]]));
 }
