@@ -13,9 +13,10 @@ use std::path::Path;
 use std::process::Command;
 
 /// The studies, compiled in.
-const STUDIES: [&str; 5] = [
+const STUDIES: [&str; 6] = [
     include_str!("../../../../../studies/cellstats/study.toml"),
     include_str!("../../../../../studies/cellule-2010/study.toml"),
+    include_str!("../../../../../studies/cellule-libspe2/study.toml"),
     include_str!("../../../../../studies/keller/study.toml"),
     include_str!("../../../../../studies/liu-2015/study.toml"),
     include_str!("../../../../../studies/sudheer/study.toml"),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod agreement;
+mod cellule;
 mod conformance;
 mod examples;
 mod intrinsics;
