@@ -7,6 +7,7 @@ mod cellule;
 mod conformance;
 mod examples;
 mod intrinsics;
+mod pages;
 mod public;
 mod sdk;
 mod simulated;
