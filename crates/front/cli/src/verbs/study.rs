@@ -16,6 +16,7 @@ use std::process::Command;
 const STUDIES: [&str; 6] = [
     include_str!("../../../../../studies/cellstats/study.toml"),
     include_str!("../../../../../studies/cellule-2010/study.toml"),
+    include_str!("../../../../../studies/cellule-libspe2/study.toml"),
     include_str!("../../../../../studies/keller/study.toml"),
     include_str!("../../../../../studies/keller-why/study.toml"),
     include_str!("../../../../../studies/liu-2015/study.toml"),
