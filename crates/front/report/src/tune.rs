@@ -139,6 +139,13 @@ fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
         Seats::Placement(_) => {
             Some("To get this: seatmap run --plan PLAN -- COMMAND, with the plan of -o PLAN".to_owned())
         }
+        Seats::Kernel(setting) => {
+            let state = if setting.on { "on" } else { "off" };
+            Some(format!(
+                "To get this: turn {} {state} for the whole computer, and leave the program free",
+                setting.switch
+            ))
+        }
         Seats::Ranks(_) => Some(
             "To get this: keep the plan with -o PLAN, and start the job in the order that 'seatmap export PLAN' writes"
                 .to_owned(),

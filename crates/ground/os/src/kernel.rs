@@ -4,10 +4,13 @@ use crate::bytes::words;
 use crate::root::Root;
 
 /// The switch of cache-aware scheduling (SCHED_CACHE, Linux 7.2), for root alone.
-const CACHE_AWARE: &str = "/sys/kernel/debug/sched/llc_balancing/enabled";
+pub(crate) const CACHE_AWARE: &str = "/sys/kernel/debug/sched/llc_balancing/enabled";
 
 /// The scheduler's features, for root alone: `SCHED_CACHE` or `NO_SCHED_CACHE` on kernels that have it as one.
-const FEATURES: &str = "/sys/kernel/debug/sched/features";
+pub(crate) const FEATURES: &str = "/sys/kernel/debug/sched/features";
+
+/// NUMA balancing: 0 is off, 1 and 2 are two kinds of it.
+pub(crate) const NUMA_BALANCING: &str = "/proc/sys/kernel/numa_balancing";
 
 /// The folder of the scheduler that a program has loaded.
 const LOADED: &str = "/sys/kernel/sched_ext/root";
@@ -48,7 +51,7 @@ impl Scheduler {
             cache_aware: setting(CACHE_AWARE)
                 .and_then(|text| is_on(&text))
                 .or_else(|| feature(&setting(FEATURES)?, "SCHED_CACHE")),
-            numa_balancing: setting("/proc/sys/kernel/numa_balancing").and_then(|text| is_on(&text)),
+            numa_balancing: setting(NUMA_BALANCING).and_then(|text| is_on(&text)),
             isolated: list("isolated"),
             no_hz_full: list("nohz_full"),
         }
@@ -56,7 +59,7 @@ impl Scheduler {
 }
 
 /// A switch as debugfs and sysctl write it: `Y`, `0`, or the word in brackets where it has several positions.
-fn is_on(text: &str) -> Option<bool> {
+pub(crate) fn is_on(text: &str) -> Option<bool> {
     let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(text, |(word, _)| word);
     match chosen.trim() {
         "" => None,
@@ -65,7 +68,8 @@ fn is_on(text: &str) -> Option<bool> {
     }
 }
 
-fn feature(text: &str, name: &str) -> Option<bool> {
+/// Whether the list of the scheduler's features has this one on; `None` where it does not name it.
+pub(crate) fn feature(text: &str, name: &str) -> Option<bool> {
     words(text.as_bytes()).find_map(|word| match word.strip_prefix(b"NO_") {
         Some(without) if without == name.as_bytes() => Some(false),
         None if word == name.as_bytes() => Some(true),

@@ -13,6 +13,7 @@
 //! | [`hierarchy`] | the limits that control groups set for a process |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
+//! | [`switches`] | switches of the scheduler, turned for a while |
 //! | [`sample`] | what a thread of this process does at an instant, as a number |
 //! | [`counter`] | counts of the kernel and the processor over a program |
 //! | [`bpf`] | small programs that the kernel runs at its tracepoints |
@@ -75,6 +76,7 @@ pub mod sched;
 pub mod small;
 pub mod state;
 pub mod steal;
+pub mod switches;
 pub mod task;
 pub mod tcp;
 pub mod terminal;

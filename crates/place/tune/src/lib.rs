@@ -13,6 +13,7 @@
 //! | [`seats`] | chooses equal and quiet cores |
 //! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |
 //! | [`race`] | drops candidates that are worse, and confirms the best with fresh runs |
+//! | [`varied`] | switches of the kernel that a race turns and puts back |
 //! | [`session`] | runs all blocks, until there are enough or somebody stops it |
 //! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
 //! | [`fingerprint`] | what must be equal for two results to be comparable |
@@ -30,6 +31,7 @@ pub mod seats;
 pub mod session;
 pub mod trial;
 pub mod tuned;
+pub mod varied;
 pub mod verdict;
 
 pub use activity::Activity;

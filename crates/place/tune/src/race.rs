@@ -32,6 +32,9 @@ const CONFIRMED_SHARE: f64 = 0.3;
 const FEWEST_FOURS: usize = 6;
 const MOST_FOURS: usize = 24;
 
+/// Runs of a group of four.
+const RUNS_OF_FOUR: usize = 4;
+
 /// The candidate that the others must beat: the kernel's own choice of seats.
 pub const DEFAULT: usize = 0;
 
@@ -93,7 +96,12 @@ impl Rules {
     /// The fewest runs that a race by these rules needs: a warm-up and two blocks of all, and a confirmation.
     #[must_use]
     pub fn fewest_runs(&self) -> usize {
-        3 * self.candidates + 8 * self.fewest_fours()
+        3 * self.candidates + RUNS_OF_FOUR * self.comparisons() * self.fewest_fours()
+    }
+
+    /// The most comparisons of the confirmation: with the default and with the runner-up, which are one of two.
+    fn comparisons(&self) -> usize {
+        if self.candidates == 2 { 1 } else { 2 }
     }
 
     fn fewest_fours(&self) -> usize {
@@ -205,16 +213,18 @@ impl<E> Race<'_, E> {
         }
     }
 
-    /// The runs that the confirmation gets: groups of four for two comparisons.
-    fn fours(&self) -> usize {
-        let wanted = (CONFIRMED_SHARE * self.whole_budget() / 8.0) as usize;
-        wanted.clamp(self.rules.fewest_fours(), MOST_FOURS.max(self.rules.fewest_fours()))
+    /// The runs that the confirmation gets, whatever the race comes to.
+    fn confirmation(&self) -> f64 {
+        let of_all = (RUNS_OF_FOUR * self.rules.comparisons()) as f64;
+        let wanted = (CONFIRMED_SHARE * self.whole_budget() / of_all) as usize;
+        let fours = wanted.clamp(self.rules.fewest_fours(), MOST_FOURS.max(self.rules.fewest_fours()));
+        of_all * fours as f64
     }
 
     /// The groups of four for each comparison that the rest of the budget pays: a race that ended early leaves more.
     fn fours_left(&self, comparisons: usize) -> usize {
         let left = (self.whole_budget() - self.runs as f64).max(0.0);
-        let paid = (left / (4.0 * comparisons as f64)) as usize;
+        let paid = (left / (RUNS_OF_FOUR * comparisons) as f64) as usize;
         let fewest = self.rules.fewest_fours();
         paid.clamp(fewest, MOST_FOURS.max(fewest))
     }
@@ -223,7 +233,7 @@ impl<E> Race<'_, E> {
         let rounds = (self.rules.candidates as f64).log(KEPT.recip()).ceil().max(1.0);
         let (begun, mut round) = (self.runs as f64, 1.0);
         loop {
-            let race = self.whole_budget() - begun - 8.0 * self.fours() as f64;
+            let race = self.whole_budget() - begun - self.confirmation();
             let spent = self.runs as f64 - begun;
             // Two blocks are run whatever they take, because nothing can be said by fewer.
             let has_room = self.blocks < 2 || spent + self.alive.len() as f64 <= race;

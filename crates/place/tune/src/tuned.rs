@@ -34,6 +34,18 @@ pub enum Seats {
     Placement(Vec<u32>),
     /// A node and CPUs for each rank of a job.
     Ranks(Vec<RankSeat>),
+    /// None, with a switch of the kernel turned while the program runs.
+    Kernel(Setting),
+}
+
+/// A switch of the kernel, on or off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// The switch's word: `numa-balancing`, `sched-cache`.
+    pub switch: String,
+    /// Its position.
+    pub on: bool,
 }
 
 /// The seat of a rank.
@@ -372,6 +384,7 @@ pub(crate) mod tests {
         let schema: serde_json::Value = serde_json::from_str(text).unwrap();
         let nothing: Vec<String> = Vec::new();
         let mut tuned = made(Better::Lower);
+        tuned.candidates[1].seats = Seats::Kernel(Setting { switch: "numa-balancing".to_owned(), on: true });
         tuned.candidates[2].seats = Seats::Ranks(vec![RankSeat { node: "n3".to_owned(), cpus: vec![0, 1] }]);
         let document = serde_json::to_value(tuned).unwrap();
         assert_eq!(seatmap_schema::undescribed(&schema), nothing);

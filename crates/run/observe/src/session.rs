@@ -379,7 +379,11 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        text = format!("{text}: {error}");
+        let reason = error.to_string();
+        // Some errors have their cause in their own text.
+        if !text.ends_with(&reason) {
+            text = format!("{text}: {reason}");
+        }
         cause = error.source();
     }
     text

@@ -4,6 +4,7 @@ use super::bench::{confidence, metric, session};
 use super::{ObjectiveChoice, OnCluster, cpus};
 use clap::{Args, ValueEnum};
 use seatmap_os::CpuList;
+use seatmap_os::switches::Switch;
 use seatmap_tune::Metric;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -40,6 +41,13 @@ pub struct Tune {
     /// The most candidates, the default included.
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(2..=512))]
     pub candidates: u16,
+    /// Race the kernel's own ways as well: the program runs free with each of these switches turned from where it
+    /// stands. Each is put back after every run, whatever happens. Requires root.
+    #[arg(long, value_name = "SWITCH", value_delimiter = ',', conflicts_with = "on")]
+    pub vary: Vec<VaryChoice>,
+    /// Put switches of the kernel back when 'tune --vary' is killed.
+    #[arg(long, exclusive = true, hide = true)]
+    pub guard: bool,
     /// The CPUs to seat the program on; all that this process may use by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
@@ -76,6 +84,25 @@ pub struct Tune {
     /// The program and its arguments.
     #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     pub command: Vec<OsString>,
+}
+
+/// A switch of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VaryChoice {
+    /// Pages and threads move towards each other (/proc/sys/kernel/numa_balancing).
+    NumaBalancing,
+    /// The threads of a process stay near one cache (SCHED_CACHE, Linux 7.2).
+    SchedCache,
+}
+
+impl VaryChoice {
+    /// The switch.
+    pub fn switch(self) -> Switch {
+        match self {
+            VaryChoice::NumaBalancing => Switch::NumaBalancing,
+            VaryChoice::SchedCache => Switch::CacheAware,
+        }
+    }
 }
 
 /// A file with hosts that a launcher reads.

@@ -128,7 +128,7 @@ fn tell(typed: &Observe, files: &Files, observation: &Observation, is_command: b
         () if typed.json => output::json(&document)?,
         () if files.pattern == Some(Destination::Stdout) => {}
         // Where a file could not be written, the user keeps the table at least.
-        () => show(&(observation.table() + &next_step(typed, &phases, &document)), is_command)?,
+        () => show(&(observation.table() + &next_step(typed, written.is_ok(), &phases, &document)), is_command)?,
     }
     written.and(phases.map(drop))
 }
@@ -161,12 +161,17 @@ fn write_phases(folder: &Path, observation: &Observation, name: &str) -> Result<
     Ok(phases.len())
 }
 
-fn next_step(typed: &Observe, phases: &Result<Option<usize>, CliError>, document: &Document) -> String {
+fn next_step(
+    typed: &Observe,
+    is_written: bool,
+    phases: &Result<Option<usize>, CliError>,
+    document: &Document,
+) -> String {
     let folder = typed.phases.as_ref().map(|folder| folder.display().to_string()).unwrap_or_default();
     let count = phases.as_ref().ok().copied().flatten();
     let of_phases = count.map(|count| format!("{count} phases in {}\n", output::visible(&folder)));
     let place = match &typed.output {
-        _ if document.pattern.edges.is_empty() => String::new(),
+        _ if document.pattern.edges.is_empty() || !is_written => String::new(),
         Some(path) => format!("next: seatmap place --pattern {}\n", output::visible(&path.display().to_string())),
         None => "next: -o app.pattern.json keeps the pattern for seatmap place\n".to_owned(),
     };

@@ -22,7 +22,7 @@ use seatmap_report::{html, tune};
 use seatmap_tune::metric::{Better, Metric};
 use seatmap_tune::race::{Cost, Outcome, Rules, Turn, race};
 use seatmap_tune::tuned::{FORMAT, Run, Seats};
-use seatmap_tune::{Fingerprint, Runner, Tuned};
+use seatmap_tune::{Fingerprint, Runner, Tuned, varied};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Races ways to seat a program, and writes the winner down.
 pub fn run(typed: &Tune) -> Result<(), CliError> {
+    if typed.guard {
+        varied::stand(std::io::stdin().lock(), &Root::new("/"));
+        return Ok(());
+    }
     let files = Files::new(typed)?;
     let better = better(typed)?;
     Executable::find(&typed.command).map_err(CliError::input)?;
@@ -46,11 +50,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     let mut tuned = begun(typed, better, &field);
     let rules = tuned.rules();
     if typed.budget.is_some_and(|budget| (budget as usize) < rules.fewest_runs()) {
-        return Err(CliError::input(format!(
-            "a race of {} candidates needs at least {} runs; raise --budget or lower --candidates",
-            rules.candidates,
-            rules.fewest_runs()
-        )));
+        return Err(CliError::input(too_few_runs(&rules, typed.budget.unwrap_or_default() as usize)));
     }
     let recorded = earlier.map_or(Ok(Vec::new()), |then| recorded(&typed.record, then, &mut tuned))?;
     let outcome =
@@ -60,6 +60,17 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     files.record.write(&tuned.to_json())?;
     files.write(typed, &tuned)?;
     write_plan(typed, &files, &field, &tuned)
+}
+
+/// The runs that a race needs, and the candidates for which the budget is enough.
+fn too_few_runs(rules: &Rules, budget: usize) -> String {
+    let fits = |candidates: &usize| limit::fewest_runs(*candidates, rules.confidence) <= budget;
+    let enough = (limit::FEWEST..rules.candidates).rev().find(fits);
+    let way_out = match enough {
+        Some(candidates) => format!("raise --budget, or add --candidates {candidates}"),
+        None => "raise --budget".to_owned(),
+    };
+    format!("a race of {} candidates needs at least {} runs; {way_out}", rules.candidates, rules.fewest_runs())
 }
 
 fn better(typed: &Tune) -> Result<Better, CliError> {
@@ -182,7 +193,12 @@ impl Racing<'_> {
                 }
                 error
             }
-            Cut::Unwritten(error) => error,
+            Cut::Unwritten(error) => {
+                let before = tuned.runs.len().saturating_sub(1);
+                let runs = seatmap_report::counted(before, "run");
+                output::tell(&format!("this run could not be kept; --resume goes on with the {runs} before it"));
+                error
+            }
         })
     }
 
@@ -193,7 +209,8 @@ impl Racing<'_> {
         loop {
             let began = Instant::now();
             let is_late = || limit.is_some_and(|limit| began.elapsed() > limit);
-            let error = match runner.run(&contestant, &|| self.interrupt.asked() || is_late()) {
+            let run = || runner.run(&contestant, &|| self.interrupt.asked() || is_late());
+            let error = match self.field.with_its_kernel(turn.candidate, run).map_err(Cut::Failed)? {
                 Ok(Some(reading)) => return Ok(Run { turn, value: reading.value, seconds: reading.seconds }),
                 Ok(None) if self.interrupt.asked() => return Err(Cut::Stopped),
                 Ok(None) => CliError::work(format!(
@@ -268,6 +285,10 @@ fn write_plan(typed: &Tune, files: &Files, field: &Field, tuned: &Tuned) -> Resu
         Seats::Order(list) => list.parse::<CpuList>().map(|list| list.0).unwrap_or_default(),
         Seats::Within(list) => {
             output::tell(&format!("no plan is written: the winner is a mask; 'taskset -c {list}' gives it"));
+            return Ok(());
+        }
+        Seats::Kernel(setting) => {
+            output::tell(&format!("no plan is written: the winner is a switch of the kernel, {}", setting.switch));
             return Ok(());
         }
         Seats::Free => return Ok(()),

@@ -129,6 +129,21 @@ fn a_race_goes_the_same_way_with_the_same_readings() {
 }
 
 #[test]
+fn a_race_keeps_to_its_budget() {
+    // `run` checks the count of each.
+    for candidates in 2..=9 {
+        let rules = Rules { candidates, budget: Budget::Runs(0), confidence: 0.95, seed: 1 };
+        for more in [0, 1, 7, 40] {
+            let costs: Vec<f64> = (0..candidates).map(|at| 0.01 * at as f64).collect();
+            let outcome = run(&costs, rules.fewest_runs() + more, more as u64, 0.02);
+            assert!(outcome.confirmed.iter().all(|found| found.differences.len() >= FEWEST_FOURS), "{outcome:?}");
+        }
+    }
+    let of_two = Rules { candidates: 2, budget: Budget::Runs(30), confidence: 0.95, seed: 1 };
+    assert_eq!(of_two.fewest_runs(), 30, "two warm-ups, two blocks, and six groups of four");
+}
+
+#[test]
 fn a_failed_run_ends_the_race() {
     let rules = Rules { candidates: 2, budget: Budget::Runs(100), confidence: 0.95, seed: 1 };
     let mut left = 30;

@@ -9,6 +9,7 @@ use crate::verbs::observe;
 use crate::{input, pattern_input};
 use seatmap_machine::{Matrix, Topology};
 use seatmap_os::cpus::Cpus;
+use seatmap_os::switches::Switch;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_pattern::Pattern;
 use seatmap_place::{Level, PlaceRequest, orders};
@@ -16,8 +17,10 @@ use seatmap_plan::Plan;
 use seatmap_ranks::RankPlan;
 use seatmap_report::counted;
 use seatmap_tune::tuned::{Entrant, Seats};
+use seatmap_tune::varied::Varied;
 use seatmap_tune::{Contestant, Tuned};
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -37,8 +40,8 @@ pub struct Field {
 
 /// Where the program is seated.
 enum Ground {
-    /// On this computer, with a plan for each candidate that needs one.
-    Cpus { cpus: CpuSet, plans: TempDir },
+    /// On this computer, with a plan for each candidate that needs one, and the switches that are turned for some.
+    Cpus { cpus: CpuSet, plans: TempDir, varied: Option<Varied> },
     /// On the nodes of a cluster.
     Job(Box<Job>),
 }
@@ -87,10 +90,20 @@ impl Field {
             (None, Some(pattern)) => default().into_iter().chain(placements(typed, &pattern, &cpus)?).collect(),
             (None, None) => default().into_iter().chain(orders_and_groups(&topology, &cpus)).collect(),
         };
-        let entrants: Vec<Entrant> = entrants.into_iter().take(typed.candidates.into()).collect();
+        let is_new = entrants.iter().all(|entrant| !matches!(entrant.seats, Seats::Kernel(_)));
+        let varied = varied(typed)?;
+        let settings = varied.iter().filter(|_| is_new).flat_map(Varied::settings);
+        let settings: Vec<Entrant> = settings.map(|(name, seats)| Entrant { name, seats, predicted: None }).collect();
+        // The kernel's own ways come right after its default, so that others are left out first.
+        let (default, others): (Vec<Entrant>, Vec<Entrant>) = {
+            let mut all = entrants.into_iter();
+            (all.next().into_iter().collect(), all.collect())
+        };
+        let all = default.into_iter().chain(settings).chain(others);
+        let entrants: Vec<Entrant> = all.take(typed.candidates.into()).collect();
         let plans = tempfile::tempdir().map_err(CliError::work)?;
         write_plans(&entrants, &plans)?;
-        Ok(Field { entrants, ground: Ground::Cpus { cpus, plans } })
+        Ok(Field { entrants, ground: Ground::Cpus { cpus, plans, varied } })
     }
 
     /// A candidate as it runs.
@@ -102,7 +115,7 @@ impl Field {
                 let command = job.command(&typed.command, candidate, seats);
                 return Contestant { command, patience: job::PATIENCE, ..free };
             }
-            Ground::Cpus { cpus, plans } => (cpus, plans),
+            Ground::Cpus { cpus, plans, .. } => (cpus, plans),
         };
         let launched = |options: &[&str]| {
             let words = ["/proc/self/exe", "run", "--quiet"].iter().chain(options).chain(&["--"]);
@@ -114,7 +127,20 @@ impl Field {
             }
             Seats::Order(list) => launched(&["--cpus", list]),
             Seats::Placement(_) => launched(&["--plan", &plan_file(plans, candidate).to_string_lossy()]),
-            Seats::Free | Seats::Ranks(_) => Contestant { cpus: Some(cpus.clone()), ..free },
+            Seats::Free | Seats::Ranks(_) | Seats::Kernel(_) => Contestant { cpus: Some(cpus.clone()), ..free },
+        }
+    }
+
+    /// Makes a run of a candidate, with the kernel's switch turned meanwhile where it has one.
+    pub fn with_its_kernel<T>(&self, candidate: usize, run: impl FnOnce() -> T) -> Result<T, CliError> {
+        match (&self.entrants[candidate].seats, &self.ground) {
+            (Seats::Kernel(setting), Ground::Cpus { varied: Some(varied), .. }) => {
+                varied.with(setting, run).map_err(CliError::work)
+            }
+            (Seats::Kernel(setting), _) => {
+                Err(CliError::input(format!("a candidate turns a switch of the kernel; add --vary {}", setting.switch)))
+            }
+            _ => Ok(run()),
         }
     }
 
@@ -152,6 +178,21 @@ impl Field {
             _ => Ok(None),
         }
     }
+}
+
+/// The switches that are to be turned.
+fn varied(typed: &Tune) -> Result<Option<Varied>, CliError> {
+    let mut switches: Vec<Switch> = Vec::new();
+    for switch in typed.vary.iter().map(|choice| choice.switch()) {
+        if !switches.contains(&switch) {
+            switches.push(switch);
+        }
+    }
+    if switches.is_empty() {
+        return Ok(None);
+    }
+    let mut guard = Command::new("/proc/self/exe");
+    Varied::begin(&switches, guard.args(["tune", "--guard"])).map(Some).map_err(CliError::work)
 }
 
 /// The file with a candidate's plan.

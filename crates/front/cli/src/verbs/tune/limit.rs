@@ -10,7 +10,7 @@ use seatmap_tune::race::{Budget, DEFAULT, Rules};
 use seatmap_tune::{Runner, Tuned};
 
 /// The fewest candidates of a race: the default, and one to beat it.
-const FEWEST: usize = 2;
+pub const FEWEST: usize = 2;
 
 /// Times one run of the default, and drops the last candidates if the fewest runs of a race with all of them take
 /// longer than `--seconds` allows. Says so before the race begins.
@@ -56,16 +56,10 @@ pub fn tell_excess(typed: &Tune, tuned: &Tuned) {
 /// A race that takes less than this times its limit kept to it: the last run ends when it ends.
 const WORTH_TELLING: f64 = 1.05;
 
-/// The fewest runs of a race. Of two candidates, one is the default or the runner-up to the other: the confirmation is
-/// one comparison instead of two.
-fn fewest_runs(candidates: usize, confidence: f64) -> usize {
-    let rules = Rules { candidates, budget: Budget::Runs(0), confidence, seed: 1 };
-    let (all, raced) = (rules.fewest_runs(), RACED_EACH * candidates);
-    if candidates == FEWEST { raced + (all - raced) / 2 } else { all }
+/// The fewest runs of a race.
+pub fn fewest_runs(candidates: usize, confidence: f64) -> usize {
+    Rules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
 }
-
-/// The runs of each candidate before the confirmation: a warm-up and two blocks.
-const RACED_EACH: usize = 3;
 
 /// The most candidates whose fewest runs fit.
 fn fitting(all: usize, left_s: f64, run_s: f64, confidence: f64) -> usize {

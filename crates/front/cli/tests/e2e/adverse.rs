@@ -1,0 +1,233 @@
+//! Observing and racing where rights, disk space or time run out: a clear message, nothing left behind, and the runs
+//! that were made are kept.
+
+use crate::common::{Place, data, two_cpus};
+use crate::run::programs::installed;
+use serde_json::Value;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long something may take on a busy computer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The user `nobody`.
+const NOBODY: u32 = 65_534;
+
+/// Runs the binary as a user without rights; `None`, with a message, where this user cannot become another one.
+fn without_rights(arguments: &[&str]) -> Option<Output> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seatmap"));
+    command.args(arguments).current_dir("/").env("HOME", "/nowhere").env("SEATMAP_DATA", data());
+    let output = command.uid(NOBODY).gid(NOBODY).output();
+    output.inspect_err(|error| eprintln!("skipped: no other user here: {error}")).ok()
+}
+
+#[test]
+fn a_user_without_rights_is_told_which_are_missing() {
+    for arguments in [
+        &["observe", "--", "true"][..],
+        &["observe", "--means", "perf", "--", "true"],
+        &["observe", "--method", "sockets", "--", "true"],
+        &["observe", "-p", "1"],
+        &["run", "--auto", "--", "true"],
+    ] {
+        let Some(output) = without_rights(arguments) else { return };
+        let said = String::from_utf8(output.stderr).unwrap();
+        if output.status.success() {
+            return eprintln!("skipped: every user may observe programs here");
+        }
+        let is_clear = said.contains("this user may not observe programs here") && said.contains("CAP_PERFMON");
+        assert!(output.status.code() == Some(1) && is_clear, "{arguments:?}: {said}");
+        let twice = "(os error 1): Operation not permitted";
+        assert!(output.stdout.is_empty() && !said.contains(twice) && !said.contains("panicked"), "{said}");
+    }
+    let output = without_rights(&["tune", "--vary", "numa-balancing", "--record", "/dev/shm/race.json", "--", "true"]);
+    let Some(output) = output.filter(|_| two_cpus().is_some()) else { return };
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("--vary numa-balancing out"), "{said}");
+}
+
+/// Runs a line of the shell where the folder `full` is a disk of 32 KiB, and `$seatmap` the binary; `None`, with a
+/// message, where this user may mount nothing.
+fn on_a_small_disk(place: &Place, line: &str) -> Option<Output> {
+    std::fs::create_dir_all(place.path("full")).unwrap();
+    let mount = "mount -t tmpfs -o size=32k none full";
+    let run = |line: &str| {
+        let seatmap = place.command(&[]);
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", line]).current_dir(place.folder());
+        command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("seatmap", seatmap.get_program()).output()
+    };
+    if !run(mount).is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this user may mount nothing");
+        return None;
+    }
+    run(&format!("{mount} && cd full && {line}")).ok()
+}
+
+#[test]
+fn a_race_on_a_full_disk_keeps_the_runs_before() {
+    if two_cpus().is_none() {
+        return eprintln!("skipped: one CPU");
+    }
+    let place = Place::new();
+    // The twentieth run fills the disk.
+    place.file("run", "echo x >> ../n; test $(wc -l < ../n) -ne 20 || head -c 99999 /dev/zero > fill; echo took 7\n");
+    let line = "$seatmap tune --budget 57 --candidates 3 --metric 'regex:took ([0-9]+)' --lower-is-better -- sh ../run; \
+                code=$?; cp seatmap-tune.json ..; exit $code";
+    let Some(output) = on_a_small_disk(&place, line) else { return };
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("No space left on device"), "{said}");
+    assert!(said.contains("--resume goes on with the 19 runs before it"), "{said}");
+    let kept: Value = serde_json::from_str(&place.read("seatmap-tune.json")).unwrap();
+    assert_eq!(kept["runs"].as_array().unwrap().len(), 19);
+}
+
+#[test]
+fn results_that_do_not_fit_on_the_disk_are_a_failure_and_are_shown() {
+    let place = Place::new();
+    let fill = "head -c 99999 /dev/zero > fill 2>/dev/null";
+    let Some(output) = on_a_small_disk(&place, &format!("{fill}; $seatmap bench --runs 2 -o b.json -- true")) else {
+        return;
+    };
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("b.json: No space left on device"), "{said}");
+    let output = on_a_small_disk(&place, &format!("{fill}; $seatmap observe -o o.json -- sh -c 'echo | cat'")).unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    if said.contains("may not observe") {
+        return eprintln!("skipped: {said}");
+    }
+    assert!(output.status.code() == Some(1) && said.contains("o.json: No space left on device"), "{said}");
+    assert!(said.contains("cannot be seen by") && !said.contains("next: seatmap place"), "{said}");
+}
+
+/// Waits until a file has a number.
+fn number_in(place: &Place, name: &str) -> i32 {
+    let began = Instant::now();
+    loop {
+        let text = std::fs::read_to_string(place.path(name)).unwrap_or_default();
+        match text.trim().parse() {
+            Ok(number) if text.ends_with('\n') => return number,
+            _ => assert!(began.elapsed() < PATIENCE, "{name}: {text:?}"),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn started(place: &Place, arguments: &[&str]) -> Child {
+    place.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn a_killed_session_leaves_no_run_behind() {
+    let place = Place::new();
+    let sleeps = ["--", "sh", "-c", "echo $$ > pid; exec sleep 1000"];
+    let mut verbs = vec![&["bench", "--runs", "9"][..]];
+    if two_cpus().is_some() {
+        // The second race seats the program by 'seatmap run'.
+        verbs.extend([&["tune", "--budget", "99"][..], &["tune", "--budget", "99", "--candidates", "2"]]);
+    }
+    for verb in verbs {
+        let _ = std::fs::remove_file(place.path("pid"));
+        let mut session = started(&place, &[verb, &sleeps].concat());
+        let pid = number_in(&place, "pid");
+        session.kill().unwrap();
+        session.wait().unwrap();
+        until("the run goes on", || !seatmap_os::task::lives(pid));
+    }
+}
+
+#[test]
+fn the_program_outlives_an_observer_that_is_killed() {
+    let place = Place::new();
+    let library = std::env::current_exe().unwrap().parent().unwrap().join("libseatmap_trace.so");
+    if !installed("gcc") || !library.is_file() {
+        return eprintln!("skipped: no gcc, or libseatmap_trace is not built");
+    }
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace-c/tests/programs/pages.c");
+    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(place.path("pages")).arg(source).status();
+    assert!(built.unwrap().success());
+    for method in ["auto", "pages"] {
+        let probe = place.run(&["observe", "--method", method, "--", "true"]);
+        if !probe.status.success() {
+            return eprintln!("skipped: {}", String::from_utf8_lossy(&probe.stderr));
+        }
+        let script = "echo $$ > pid; exec ./pages pairs > said";
+        let mut observer = started(&place, &["observe", "--method", method, "--", "sh", "-c", script]);
+        let pid = number_in(&place, "pid");
+        until("its threads", || seatmap_os::task::threads(pid).len() > 4 || !seatmap_os::task::lives(pid));
+        observer.kill().unwrap();
+        observer.wait().unwrap();
+        until("its end", || !seatmap_os::task::lives(pid));
+        assert_eq!(place.read("said"), "whole\n", "{method}");
+        std::fs::remove_file(place.path("pid")).unwrap();
+    }
+}
+
+/// A race that turns NUMA balancing, with a file of the test in the place of the kernel's switch: the computer stays as
+/// it is. `None`, with a message, where this user may mount nothing.
+fn varied(place: &Place, script: &str) -> Option<Command> {
+    let switch = "/proc/sys/kernel/numa_balancing";
+    if !std::path::Path::new(switch).exists() || two_cpus().is_none() {
+        eprintln!("skipped: no NUMA balancing, or one CPU");
+        return None;
+    }
+    place.file("switch", "2\n");
+    place.file("run", script);
+    let mount = format!("mount --bind switch {switch}");
+    let probe = Command::new("unshare").args(["--mount", "sh", "-c", &mount]).current_dir(place.folder()).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this user may mount nothing");
+        return None;
+    }
+    let race = "tune --vary numa-balancing --candidates 2 --budget 30 --json --lower-is-better";
+    let line = format!("{mount} && exec $seatmap {race} --metric 'regex:took ([0-9]+)' -- sh run");
+    let seatmap = place.command(&[]);
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", &line]).current_dir(place.folder());
+    command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("seatmap", seatmap.get_program());
+    Some(command)
+}
+
+#[test]
+fn a_switch_of_the_kernel_is_raced_and_put_back() {
+    let place = Place::new();
+    let Some(mut race) = varied(&place, "echo took $((10 + $(cat switch)))") else { return };
+    let output = race.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let race: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let kernel = &race["candidates"][1];
+    assert_eq!(kernel["name"], "NUMA balancing off");
+    assert_eq!(kernel["seats"]["kernel"], serde_json::json!({"switch": "numa-balancing", "on": false}));
+    let runs = race["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 30);
+    assert!(runs.iter().all(|run| run["value"] == if run["candidate"] == 1 { 10.0 } else { 12.0 }), "{runs:?}");
+    assert_eq!((&race["verdict"]["winner"], place.read("switch")), (&1.into(), "2\n".to_owned()));
+}
+
+#[test]
+fn a_switch_of_the_kernel_is_put_back_after_sigint_and_sigkill() {
+    for signal in [libc::SIGINT, libc::SIGKILL] {
+        let place = Place::new();
+        let script = "test $(cat switch) = 2 || { echo $$ > pid; exec sleep 1000; }; echo took 9";
+        let Some(mut race) = varied(&place, script) else { return };
+        let mut race = race.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let pid = number_in(&place, "pid");
+        assert_eq!(place.read("switch"), "0\n");
+        // SAFETY: it is a child that nobody has waited for.
+        assert_eq!(unsafe { libc::kill(race.id() as i32, signal) }, 0);
+        assert!(!race.wait().unwrap().success());
+        until("the switch", || place.read("switch") == "2\n");
+        until("the run goes on", || !seatmap_os::task::lives(pid));
+    }
+}
