@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The studies, compiled in.
-const STUDIES: [&str; 6] = [
+const STUDIES: [&str; 7] = [
     include_str!("../../../../../studies/cellstats/study.toml"),
     include_str!("../../../../../studies/cellule-2010/study.toml"),
     include_str!("../../../../../studies/cellule-libspe2/study.toml"),
