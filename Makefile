@@ -19,6 +19,7 @@ CARGO ?= cargo
 # Published measurements beside the repository; what needs them is skipped, visibly, where they are absent.
 export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 SEATMAP = target/release/seatmap
+export SEATMAP_CELLCC ?= $(CURDIR)/target/cell/bin/seatmap-cellcc
 # One build for all tests: the program that can be killed at every step, and the simulator whose tasks can be threads.
 TEST_FEATURES = seatmap/faults,seatmap-sim/threads
 # Where nothing else is said, programs are one's own: in cargo's folder, completions where shells look for a user's.
@@ -35,7 +36,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-cells lab recipes lint bench figures programs studies docs fuzz build dist install install-lib clean
+.PHONY: demo test test-programs test-build test-cells lab recipes lint bench figures programs studies docs fuzz build dist install install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -75,11 +76,17 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
 
-bench: build
+bench: build programs-in-c
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs
+
+# libspe2 and its compiler for the programs in C that are measured, below target/.
+programs-in-c:
+	$(CARGO) build --release --locked --package seatmap-libspe2
+	./scripts/install-lib target/release "$(CURDIR)/target/cell" spe2
 
 # Each script says what it needs, and leaves out what is not installed.
 figures: build
+	$(CARGO) build --release --locked --package seatmap-trace-c
 	bench/quiet/run --seatmap $(SEATMAP)
 	bench/observe/run $(SEATMAP)
 	bench/gains/run --seatmap $(SEATMAP)
@@ -91,7 +98,7 @@ figures: build
 programs: build
 	bench/programs/run --seatmap $(SEATMAP) --keep bench/runs/$$(date +%F)-programs
 
-studies: build
+studies: build programs-in-c
 	$(SEATMAP) study all --write docs/studies
 
 docs:

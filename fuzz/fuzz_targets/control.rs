@@ -2,14 +2,14 @@
 //! itself; and what answers a client sees.
 #![no_main]
 
-use seatmap_control::{ControlAnswer, Request, line};
+use seatmap_control::{ControlAnswer, ControlRequest, line};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut stream = bytes;
     while let Ok(Some(line)) = line::read(&mut stream) {
-        if let Ok(request) = Request::parse(&line) {
+        if let Ok(request) = ControlRequest::parse(&line) {
             let text = serde_json::to_vec(&request).expect("a request is written");
-            assert_eq!(Request::parse(&text).expect("its own line is read"), request);
+            assert_eq!(ControlRequest::parse(&text).expect("its own line is read"), request);
         }
         if let Ok(answer) = serde_json::from_slice::<ControlAnswer>(&line) {
             serde_json::to_vec(&answer).expect("an answer is written");

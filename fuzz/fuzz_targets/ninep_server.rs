@@ -2,7 +2,7 @@
 #![no_main]
 
 use seatmap_ninep::frame::{self, Head, LONGEST_BYTES};
-use seatmap_ninep::{Export, Reply, Request, FileSession};
+use seatmap_ninep::{Export, FileRequest, FileSession, Reply};
 use std::fs;
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let session = FileSession::new(export, Some(Box::new(std::io::sink())));
     let mut session = session.with_input(Box::new(&b"told"[..]));
     let (mut rest, mut body, mut out) = (bytes, Vec::new(), Vec::new());
-    Request::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut out);
+    FileRequest::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut out);
     session.answer(Head { number: 104, tag: 0 }, &out.split_off(frame::HEAD_BYTES), &mut body);
     while let Ok(Some(head)) = frame::read(&mut rest, session.agreed_bytes(), &mut body) {
         session.answer(head, &body, &mut out);

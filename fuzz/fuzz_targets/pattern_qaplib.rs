@@ -6,7 +6,9 @@ mod pattern;
 use seatmap_pattern::qaplib::{Instance, Which};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    [None, Some(Which::First), Some(Which::Second)].map(|which| pattern::import(bytes, which));
+    for which in [None, Some(Which::First), Some(Which::Second)] {
+        pattern::import(bytes, which);
+    }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(instance) = Instance::read(text) {
         let cells = instance.n * instance.n;

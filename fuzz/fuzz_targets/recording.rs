@@ -6,6 +6,6 @@ use seatmap_watch::recording::Recording;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(recording) = Recording::read(text) {
-        seatmap_report::html::replay(&recording);
+        let _ = seatmap_report::html::replay(&recording);
     }
 });

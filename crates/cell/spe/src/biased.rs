@@ -1,8 +1,8 @@
 //! A lock that costs its usual thread nothing: no instruction of it waits for the thread's earlier stores.
 //!
-//! The first thread owns it, and enters by a plain store and a look. When another thread comes, it revokes the ownership
-//! once and for all; from then on all threads take turns by an ordinary lock. The contexts of most programs are written
-//! by one thread.
+//! The first thread owns it, and enters by a plain store and a look. When another thread comes, it revokes the
+//! ownership once and for all; from then on all threads take turns by an ordinary lock. The contexts of most programs
+//! are written by one thread.
 
 use seatmap_os::barrier;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};

@@ -8,9 +8,9 @@ use crate::image::Image;
 use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
 use crate::pool;
-use crate::problem::{self, Area};
-use crate::proxy::{self, Proxy};
-use crate::run::{Ended, Pause, Runner, Stop};
+use crate::problem::Area;
+use crate::proxy::Proxy;
+use crate::run::{Ended, Pause, Runner, Stop, Turned};
 use crate::signal::Signal;
 use crate::simulated::channels::SIMULATED;
 use crate::simulated::ppe::Seat;
@@ -52,10 +52,11 @@ pub struct Context {
     notify: Notify,
     watchers: Mutex<Vec<Weak<Notify>>>,
     is_watched: AtomicBool,
+    is_closed: AtomicBool,
     is_running: AtomicBool,
     runner: UnsafeCell<Runner>,
     ends: Mutex<VecDeque<Ended>>,
-    proxy: Proxy,
+    pub(crate) proxy: Proxy,
     proxy_tags: AtomicU32,
     /// Its task on the simulated Cell, if there is one under the library.
     simulated: Option<Seat>,
@@ -95,6 +96,7 @@ impl Context {
             notify: Notify::default(),
             watchers: Mutex::default(),
             is_watched: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
             is_running: AtomicBool::new(false),
             runner: UnsafeCell::new(Runner::new(own.as_ptr())),
             ends: Mutex::default(),
@@ -257,54 +259,6 @@ impl Context {
         self.raise([spu_event::SIGNAL_1, spu_event::SIGNAL_2][register & 1]);
     }
 
-    /// Writes one of the registers in the problem state area; false for an offset that has none.
-    #[must_use]
-    pub fn write_register(&self, offset: usize, value: u32) -> bool {
-        match offset {
-            problem::SIGNAL_1 => self.send_signal(0, value),
-            problem::SIGNAL_2 => self.send_signal(1, value),
-            // A store to a full mailbox on a simulated Cell is lost.
-            problem::IN_MBOX if self.simulated.is_some() => _ = self.try_send(value),
-            problem::IN_MBOX => {
-                self.mailboxes.overwrite(value);
-                self.changed();
-            }
-            // A transfer is complete when its command returns, or is waited for by its tag.
-            problem::MULTISOURCE_SYNC => {}
-            proxy::COMMAND => {
-                let transfer = self.proxy.transfer(value);
-                self.proxy.note(transfer.is_some_and(|transfer| self.proxy(transfer).is_ok()));
-            }
-            _ => return self.proxy.write(offset, value),
-        }
-        true
-    }
-
-    /// Reads one of the registers in the problem state area.
-    #[must_use]
-    pub fn read_register(&self, offset: usize) -> Option<u32> {
-        match offset {
-            problem::OUT_MBOX => Some(self.try_receive(Mailbox::Out).unwrap_or(0)),
-            problem::MBOX_STATUS if self.simulated.is_some() => {
-                self.simulated.as_ref().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
-            }
-            problem::MBOX_STATUS => {
-                let (out, interrupting) = (self.messages(Mailbox::Out), self.messages(Mailbox::OutInterrupting));
-                let status = interrupting << 16 | self.room() << 8 | out;
-                u32::try_from(status).ok()
-            }
-            proxy::COMMAND => Some(self.proxy.status()),
-            proxy::QUEUE => Some(proxy::EMPTY_QUEUE),
-            proxy::TAG_STATUS => self.await_proxies(self.proxy.query_mask(), TagCondition::All).ok(),
-            problem::STATUS => Some(u32::from(self.is_running())),
-            problem::MULTISOURCE_SYNC => Some(0),
-            // A signal register shows what waits there.
-            problem::SIGNAL_1 => Some(self.signal(0).value()),
-            problem::SIGNAL_2 => Some(self.signal(1).value()),
-            _ => None,
-        }
-    }
-
     /// Events that have happened and were not acknowledged by the SPU.
     #[must_use]
     pub fn events(&self) -> u32 {
@@ -387,7 +341,7 @@ impl Context {
         Ok(mask)
     }
 
-    /// Events that have happened, as [`event`](crate::event) numbers them.
+    /// Events that have happened, as [`event`] numbers them.
     #[must_use]
     pub fn happened(&self) -> u32 {
         if let Some(seat) = &self.simulated {
@@ -480,13 +434,21 @@ impl Context {
     ///
     /// # Safety
     /// As for [`Context::resume`], and the session is the program's alone until it returns.
-    pub unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> (Pause, u64) {
+    pub unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> Turned {
         // SAFETY: the caller's promise.
         unsafe { (*self.runner.get()).resume_simulated(&self.store, session, turn) }
     }
 
+    /// Whether it was ended: nothing of it happens any more.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
     /// Ends the context on its machine, when its transfers are complete; nobody uses it any more.
     pub fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+        self.changed();
         if let Some(seat) = &self.simulated {
             seat.destroy();
         }

@@ -85,7 +85,7 @@ impl Dynamic {
         Ok(())
     }
 
-    /// What the relocations set, each of which lies in the image.
+    /// The words that the relocations set, each of which lies in the image.
     ///
     /// # Errors
     /// [`SpeError::Image`] for a type that is not known, and for a symbol that nothing defines.

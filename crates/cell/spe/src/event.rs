@@ -5,7 +5,7 @@ use crate::notify::Notify;
 use crate::simulated::machine::simulated;
 use crate::simulated::ppe::Seat;
 use seatmap_sim::cell_be::session::Wanted;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The SPU wrote its interrupting mailbox.
@@ -26,7 +26,8 @@ pub struct EventHandler {
     watched: Mutex<Vec<Watched>>,
 }
 
-/// What a caller wants to be told with an event: the address by which it knows the context, and a value of its own.
+/// The data that a caller wants to be told with an event: the address by which it knows the context, and a value of its
+/// own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// The address.
@@ -48,7 +49,7 @@ struct Watched {
 pub struct Happened {
     /// The event's bit.
     pub event: u32,
-    /// What the caller is told.
+    /// The event as the caller is told of it.
     pub told: Told,
 }
 
@@ -90,13 +91,20 @@ impl EventHandler {
         }
     }
 
+    /// The registrations of contexts that are not closed.
+    fn living(&self) -> MutexGuard<'_, Vec<Watched>> {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.retain(|one| !one.context.is_closed());
+        watched
+    }
+
     fn wanted(&self) -> Vec<Wanted> {
-        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let watched = self.living();
         watched.iter().filter_map(|one| Some(one.context.simulated()?.wanted(one.event))).collect()
     }
 
     fn happened(&self, most: usize) -> Vec<Happened> {
-        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let watched = self.living();
         let ready = watched.iter().filter(|one| one.context.happened() & one.event != 0).take(most);
         ready.map(|one| Happened { event: one.event, told: one.told }).collect()
     }
@@ -117,6 +125,16 @@ mod tests {
         context.put(crate::mailbox::Mailbox::OutInterrupting, 1);
         assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, told }]);
         handler.deregister(&context, ALL);
+        assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
+    }
+
+    #[test]
+    fn a_closed_context_has_no_events() {
+        let context = Context::new(ContextOptions::default()).unwrap();
+        let handler = EventHandler::default();
+        handler.register(&context, ALL, Told::default());
+        assert_eq!(handler.wait(8, None).len(), 1, "there is room in its mailbox");
+        context.close();
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
     }
 }

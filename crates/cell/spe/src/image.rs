@@ -13,6 +13,9 @@ pub const LEAST_STACK_BYTES: usize = 16 << 10;
 const LINK: &[u8] = b"__seatmap_spu";
 /// The symbol whose value is the size of the store that the program was built for, if that is not the Cell's.
 const STORE_BYTES: &[u8] = b"__seatmap_ls_bytes";
+/// The symbol of an image that counts its work.
+const COUNTS: &[u8] = b"__seatmap_counts";
+
 /// An image that was found to be a program.
 #[derive(Debug)]
 pub struct Image {
@@ -34,6 +37,8 @@ struct Linked {
     constructors: Option<(usize, usize)>,
     /// Pages that are executed.
     executes: (usize, usize),
+    /// Whether it counts its work in a register.
+    counts: bool,
 }
 
 /// A program in a store.
@@ -43,6 +48,8 @@ pub struct Loaded {
     pub start: usize,
     /// The end of its data in the store: its heap begins there.
     pub end: usize,
+    /// Whether it counts its work in a register.
+    pub counts: bool,
 }
 
 impl Image {
@@ -109,8 +116,8 @@ impl Image {
         &self.file
     }
 
-    /// Copies the program into a store, relocated to its place there, and tells it where to find the core. The rest of the
-    /// store keeps its contents.
+    /// Copies the program into a store, relocated to its place there, and tells it where to find the core. The rest of
+    /// the store keeps its contents.
     ///
     /// # Errors
     /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::Store`].
@@ -127,7 +134,7 @@ impl Image {
             }
         };
         linked.place(store, link)?;
-        Ok(Loaded { start: store.base() as usize + linked.start, end: linked.memory.len() })
+        Ok(Loaded { start: store.base() as usize + linked.start, end: linked.memory.len(), counts: linked.counts })
     }
 
     /// The store that the program was built for, in bytes, if that is not the Cell's.
@@ -175,6 +182,7 @@ impl Image {
             start: start.ok_or_else(|| broken("its start"))?,
             constructors: dynamic.constructors(),
             executes: self.executes(),
+            counts: dynamic.find(&memory, COUNTS).is_some(),
             memory,
         })
     }

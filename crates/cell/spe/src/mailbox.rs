@@ -10,8 +10,9 @@
 //! | up | the SPU | the messages from it; how many of those to it were taken |
 //!
 //! Any number of threads may be the PPE: a lock in a line of their own keeps them apart, which waits for none of the
-//! stores before it, so that the PPE's two stores for an answer and the next question leave together. Nothing here waits
-//! for a message; that is [`Notify`](crate::notify::Notify)'s. In [`Style::Linux`] the words travel through pipes, by a system call each.
+//! stores before it, so that the PPE's two stores for an answer and the next question leave together. Nothing here
+//! waits for a message; that is [`Notify`](crate::notify::Notify)'s. In [`Style::Linux`] the words travel through
+//! pipes, by a system call each.
 
 use crate::biased::Biased;
 use crate::style::Style;
@@ -87,7 +88,7 @@ struct Up {
     taken: AtomicU32,
 }
 
-/// What only the threads of the PPE share.
+/// The part that only the threads of the PPE share.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Ppe {
@@ -95,7 +96,7 @@ struct Ppe {
     sent: AtomicU32,
 }
 
-/// What only the SPU knows.
+/// The part that only the SPU knows.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Spu {

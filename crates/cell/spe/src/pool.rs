@@ -151,7 +151,7 @@ fn by_thread(cpu: u32, context: &Arc<Context>) -> Result<Stop, SpeError> {
         Ok(catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() })).unwrap_or(Stop::Defect))
     };
     let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(work);
-    let ended = thread.and_then(|thread| thread.join().unwrap_or_else(|_| Ok(Stop::Defect)));
+    let ended = thread.and_then(|thread| thread.join().unwrap_or(Ok(Stop::Defect)));
     ended.map_err(|source| SpeError::Thread { cpu, source })
 }
 

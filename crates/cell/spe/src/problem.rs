@@ -3,8 +3,11 @@
 //! A transfer to one of them is a mailbox message or a signal, and so is a store of a word by the program itself.
 
 use crate::context::Context;
+use crate::mailbox::Mailbox;
+use crate::proxy;
 use seatmap_os::registers;
 use seatmap_os::window::Reserved;
+use seatmap_sim::cell_be::session::{Count, TagCondition};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -99,4 +102,54 @@ pub fn register(address: u64) -> Option<(Arc<Context>, usize)> {
     let (start, context) = areas.range(..=address).next_back()?;
     let offset = address - start;
     (offset < BYTES).then(|| context.upgrade().map(|context| (context, offset)))?
+}
+
+impl Context {
+    /// Writes one of the registers in the problem state area; false for an offset that has none.
+    #[must_use]
+    pub fn write_register(&self, offset: usize, value: u32) -> bool {
+        match offset {
+            SIGNAL_1 => self.send_signal(0, value),
+            SIGNAL_2 => self.send_signal(1, value),
+            // A store to a full mailbox on a simulated Cell is lost.
+            IN_MBOX if self.simulated().is_some() => _ = self.try_send(value),
+            IN_MBOX => {
+                self.mailboxes().overwrite(value);
+                self.changed();
+            }
+            // A transfer is complete when its command returns, or is waited for by its tag.
+            MULTISOURCE_SYNC => {}
+            proxy::COMMAND => {
+                let transfer = self.proxy.transfer(value);
+                self.proxy.note(transfer.is_some_and(|transfer| self.proxy(transfer).is_ok()));
+            }
+            _ => return self.proxy.write(offset, value),
+        }
+        true
+    }
+
+    /// Reads one of the registers in the problem state area.
+    #[must_use]
+    pub fn read_register(&self, offset: usize) -> Option<u32> {
+        match offset {
+            OUT_MBOX => Some(self.try_receive(Mailbox::Out).unwrap_or(0)),
+            MBOX_STATUS if self.simulated().is_some() => {
+                self.simulated().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
+            }
+            MBOX_STATUS => {
+                let (out, interrupting) = (self.messages(Mailbox::Out), self.messages(Mailbox::OutInterrupting));
+                let status = interrupting << 16 | self.room() << 8 | out;
+                u32::try_from(status).ok()
+            }
+            proxy::COMMAND => Some(self.proxy.status()),
+            proxy::QUEUE => Some(proxy::EMPTY_QUEUE),
+            proxy::TAG_STATUS => self.await_proxies(self.proxy.query_mask(), TagCondition::All).ok(),
+            STATUS => Some(u32::from(self.is_running())),
+            MULTISOURCE_SYNC => Some(0),
+            // A signal register shows what waits there.
+            SIGNAL_1 => Some(self.signal(0).value()),
+            SIGNAL_2 => Some(self.signal(1).value()),
+            _ => None,
+        }
+    }
 }

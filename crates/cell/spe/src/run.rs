@@ -5,6 +5,7 @@ use crate::error::SpeError;
 use crate::hooks::Hooks;
 use crate::image::{Image, Loaded};
 use crate::pool;
+use crate::simulated::spu::Count;
 use crate::simulated::{compute, spin};
 use crate::spu::SpuState;
 use crate::store::Store;
@@ -60,6 +61,17 @@ pub enum Pause {
     Stop(Stop),
     /// It waits for its turn on the simulated Cell.
     Call(Call),
+}
+
+/// A turn of a program on the simulated Cell.
+#[derive(Debug)]
+pub struct Turned {
+    /// Why it is over.
+    pub pause: Pause,
+    /// The CPU time that it took here, if that is charged.
+    pub worked_ns: u64,
+    /// The core cycles that the program counted.
+    pub counted: u64,
 }
 
 /// How a run ended, and where.
@@ -143,6 +155,8 @@ impl Runner {
         let address = |offset: usize| NonZeroUsize::new(base + offset).ok_or(SpeError::NoProgram(context.number()));
         let stack = StoreStack { base: address(bytes - TOP_BYTES)?, limit: address(loaded.end)? };
         let spu = self.spu.get();
+        // SAFETY: no program runs, so nobody else touches the state. The program begins to count at 0.
+        unsafe { (*spu).simulated.count = Count::default() };
         let start = loaded.start;
         self.program = Some(Coroutine::with_stack(stack, move |yielder, ()| {
             // SAFETY: the state outlives the program, and only the program's thread touches it now.
@@ -167,20 +181,24 @@ impl Runner {
         pause
     }
 
-    /// Gives the program its turn on the simulated Cell, and lets it run to its next call or stop. Returns the CPU time
-    /// that it used as well, if that is charged.
+    /// Gives the program its turn on the simulated Cell, and lets it run to its next call or stop.
     ///
     /// # Safety
     /// The session is the program's alone until it returns.
-    pub unsafe fn resume_simulated(&mut self, store: &Store, session: *mut Session, turn: Turn) -> (Pause, u64) {
+    pub unsafe fn resume_simulated(&mut self, store: &Store, session: *mut Session, turn: Turn) -> Turned {
         let since_ns = compute::spent_ns();
         let spu = self.spu.get();
         // SAFETY: no program runs, so nobody else touches the state.
         let simulated = unsafe { &mut (*spu).simulated };
         (simulated.session, simulated.turn) = (session, turn);
-        let end = self.loaded.map_or(0, |loaded| loaded.end);
-        let pause = spin::watched(store, end, spu, || self.resume());
-        (pause, compute::spent_ns().saturating_sub(since_ns))
+        let Some(loaded) = self.loaded else {
+            return Turned { pause: Pause::Stop(Stop::Defect), worked_ns: 0, counted: 0 };
+        };
+        let pause = spin::watched(store, &loaded, spu, || self.resume());
+        // SAFETY: the program has given its thread back.
+        let counted = unsafe { (*spu).simulated.count.take() };
+        let worked_ns = compute::spent_ns().saturating_sub(since_ns);
+        Turned { pause, worked_ns, counted: if loaded.counts { counted } else { 0 } }
     }
 
     /// The local-store address that a stopped program reports.

@@ -35,7 +35,7 @@ pub struct SpuState {
     pub polls: Polls,
     /// Events of the SPU's own making that were not acknowledged: nobody else waits for them.
     pub own_events: u32,
-    /// What had happened in the mailboxes when the program last acknowledged their events.
+    /// The count of what had happened in the mailboxes when the program last acknowledged their events.
     pub acknowledged: Counts,
     /// The value that the program gave the decrementer, and the tick when it did.
     pub decrementer: (u32, u64),

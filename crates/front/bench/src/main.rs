@@ -30,6 +30,7 @@ mod row;
 mod run;
 mod schedule;
 mod scotch;
+mod spe;
 mod time;
 mod twin;
 mod watch;
@@ -64,6 +65,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("cell", cell::rows),
     ("engine", engine::rows),
     ("worker", worker::rows),
+    ("spe", spe::rows),
     ("coherent", coherent::rows),
     ("twin", twin::rows),
     ("polling", polling::rows),

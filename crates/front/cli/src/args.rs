@@ -8,6 +8,7 @@ mod check;
 mod cluster;
 mod doctor;
 mod export;
+mod figures;
 mod model;
 mod noise;
 mod observe;
@@ -31,6 +32,7 @@ pub use check::*;
 pub use cluster::*;
 pub use doctor::*;
 pub use export::*;
+pub use figures::*;
 pub use model::*;
 pub use noise::*;
 pub use observe::*;
@@ -108,7 +110,23 @@ const RARELY_NEEDED: [(&str, &[&str]); 8] = [
     ("bench", &["lower_is_better", "name", "warmup", "confidence", "seed", "cpus"]),
     ("tune", &["lower_is_better", "confidence", "seed", "cpus", "candidates", "objective"]),
     ("check", &["any_machine", "children", "slurm_step"]),
-    ("rank", &["long", "unidirectional", "symmetry", "shard", "seed", "counters", "csv", "svg", "sample"]),
+    (
+        "rank",
+        &[
+            "long",
+            "unidirectional",
+            "symmetry",
+            "shard",
+            "meet",
+            "secret_file",
+            "timeout",
+            "seed",
+            "counters",
+            "csv",
+            "svg",
+            "sample",
+        ],
+    ),
     ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
 ];
 

@@ -1,14 +1,17 @@
 //! Finds the machine that a name or a file stands for.
 
+use crate::args::{FigureChange, FigureChanges};
 use crate::error::{AtFile, CliError};
 use crate::{output, place, stdio};
 use seatmap_catalog::machine::Surroundings;
-use seatmap_catalog::{Machine, OpenError, ProfileError};
+use seatmap_catalog::{Capability, Machine, OpenError, ProfileError, Runner};
 use seatmap_machine::Profile;
 use seatmap_machine::import::{self, Imported, Note};
 use seatmap_measure::fit;
+use seatmap_sim::CellModel;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The machine that was named: `host`, a bundled name, or a file. Warnings go to stderr.
 ///
@@ -16,6 +19,23 @@ use std::path::Path;
 /// No such machine, or a file that cannot be understood.
 pub fn machine(name: &str) -> Result<Machine, CliError> {
     warned(with_surroundings(|around| Machine::open(name, around)))
+}
+
+/// The machine of this name as one that can do something, with figures of its model changed.
+///
+/// # Errors
+/// As [`machine`]; the machine cannot do it, is not a Cell model, or cannot run with these figures.
+pub fn runner(name: &str, what: Capability, changes: &FigureChanges) -> Result<Runner, CliError> {
+    let runner = machine(name)?.runner(what).map_err(CliError::input)?;
+    if changes.set.is_empty() {
+        return Ok(runner);
+    }
+    let Runner::CellBe(model) = runner else {
+        return Err(CliError::input(format!("--set changes figures of a Cell model, and {name} is another machine")));
+    };
+    let change = |model: CellModel, change: &FigureChange| model.with_figure(&change.key, change.value);
+    let changed = changes.set.iter().try_fold((*model).clone(), change).map_err(CliError::input)?;
+    Ok(Runner::CellBe(Arc::new(changed)))
 }
 
 /// The machine in a file that has been read. Warnings go to stderr.

@@ -7,6 +7,7 @@ mod completion;
 mod error;
 mod input;
 mod interrupt;
+mod meet;
 mod output;
 mod pattern_input;
 mod place;

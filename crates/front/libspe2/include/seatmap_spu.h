@@ -75,7 +75,15 @@ static inline unsigned int spu_readchcnt(unsigned int channel)
     return __seatmap_spu.hooks->count(__seatmap_spu.spu, channel);
 }
 
-#define spu_stop(code) __seatmap_spu.hooks->stop(__seatmap_spu.spu, (code)&0x3fff, 0)
+/* The local-store address behind a stop, which spe_context_run gives back. An SPU's instructions have four bytes. */
+static inline unsigned int __seatmap_here(void)
+{
+    uint64_t here;
+    __asm__ volatile("lea 0(%%rip), %0" : "=r"(here));
+    return (unsigned int)here & ~3u;
+}
+
+#define spu_stop(code) __seatmap_spu.hooks->stop(__seatmap_spu.spu, (code)&0x3fff, __seatmap_here())
 #define spu_halt() __seatmap_spu.hooks->stop(__seatmap_spu.spu, ~0u, 0)
 #define __stop(code) spu_stop(code)
 #define spu_sync() __asm__ volatile("" ::: "memory")

@@ -3,7 +3,7 @@
 use crate::counted;
 use seatmap_cluster::choice::SIZE_BYTES;
 use seatmap_cluster::fit::Metric;
-use seatmap_cluster::judge::{Fault, faults};
+use seatmap_cluster::judge::{Fault, faults, unsettled};
 use seatmap_cluster::mpi::{Mpi, Operation};
 use seatmap_cluster::{Cluster, Exchange, Loaded, Pair, Stream};
 use seatmap_statistics::median;
@@ -29,7 +29,7 @@ pub fn page(cluster: &Cluster) -> String {
     seatmap_document::visible_lines(text)
 }
 
-/// The faults, each in a line; one line that says that there is none.
+/// The faults, each in a line, or one line that says that there is none; and one about pairs that could not be judged.
 #[must_use]
 pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
     let (nodes, pairs) = (counted(cluster.nodes.len(), "node"), counted(cluster.pairs.len(), "pair"));
@@ -37,7 +37,21 @@ pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
         [] => format!("Nothing is wrong with {nodes}, by {pairs} of them.\n"),
         found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
     };
-    seatmap_document::visible_lines(text)
+    seatmap_document::visible_lines(text + &noisy(cluster))
+}
+
+/// A line about the pairs that were too noisy to judge.
+fn noisy(cluster: &Cluster) -> String {
+    let pairs = unsettled(cluster);
+    let Some([a, b]) = pairs.first().map(|nodes| nodes.map(|node| &cluster.nodes[node].name)) else {
+        return String::new();
+    };
+    let (first, more) = if pairs.len() > 1 { ("the first is ", "they look") } else { ("", "it looks") };
+    let count = counted(pairs.len(), "pair");
+    format!(
+        "Too noisy to judge: {count} ({first}{a} and {b}), as {more} bad, and not surely worse than others; measure \
+         again when the nodes are less busy.\n"
+    )
 }
 
 /// The groups as on file, and each node that stands in none for itself.
@@ -211,7 +225,8 @@ fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
 fn odd(cluster: &Cluster) -> String {
     let found = faults(cluster);
     let lines: String = found.iter().map(|fault| format!("- {}\n", fault.sentence)).collect();
-    if lines.is_empty() { String::new() } else { format!("Odd:\n{lines}") }
+    let odd = if lines.is_empty() { String::new() } else { format!("Odd:\n{lines}") };
+    odd + &noisy(cluster)
 }
 
 /// The names of nodes, the first few of many.

@@ -128,6 +128,8 @@ pub(crate) fn ranking(runs: u32) -> Ranking {
         messages: Vec::new(),
         packet_bytes: 1024,
         rounds: 20,
+        entry_bytes: 16,
+        poll_cycles: 60,
         runs,
         variant: Variant::Pinned,
         seed: 1,

@@ -1,6 +1,9 @@
 //! Published figures beside ours.
 
+mod table;
+
 use serde::{Deserialize, Serialize};
+pub use table::{Column, FoundTable, Table, TableRow};
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-study/1";
@@ -26,7 +29,14 @@ pub struct Study {
     #[serde(default)]
     pub is_of_host: bool,
     /// The figures.
+    #[serde(default)]
     pub figure: Vec<Figure>,
+    /// Tables of figures.
+    #[serde(default)]
+    pub table: Vec<Table>,
+    /// The last words: what the figures and tables say together.
+    #[serde(default)]
+    pub conclusion: Option<String>,
     /// Pictures: a file's name and the command that writes it.
     #[serde(default)]
     pub picture: Vec<Picture>,
@@ -179,9 +189,21 @@ impl Figure {
 
 /// A study as text for a terminal.
 #[must_use]
-pub fn text(study: &Study, found: &[Found]) -> String {
-    let width = found.iter().map(|one| one.what.chars().count()).max().unwrap_or(0);
+pub fn text(study: &Study, found: &[Found], tables: &[FoundTable]) -> String {
     let mut text = format!("{}\n{}\n\n", study.title, study.about);
+    if !found.is_empty() {
+        text += &(figures(found) + "\n" + &summary(found) + "\n");
+    }
+    for table in tables {
+        text += &table.text();
+    }
+    text
+}
+
+/// The figures as lines of text.
+fn figures(found: &[Found]) -> String {
+    let width = found.iter().map(|one| one.what.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
     for one in found {
         text += &format!(
             "{:<5} {:<width$}  {:>12}  {:>12} {:<5} {:>6}  {}\n",
@@ -194,7 +216,7 @@ pub fn text(study: &Study, found: &[Found]) -> String {
             if one.kind == Kind::Check { "check" } else { "calibration" },
         );
     }
-    text + "\n" + &summary(found) + "\n"
+    text
 }
 
 /// How many are met.
@@ -210,10 +232,36 @@ pub fn summary(found: &[Found]) -> String {
 
 /// A study as a page of the guide.
 #[must_use]
-pub fn markdown(study: &Study, found: &[Found]) -> String {
+pub fn markdown(study: &Study, found: &[Found], tables: &[FoundTable]) -> String {
     let mut text = format!("# {}\n\n{}\n\n{}\n\n", study.title, study.paper, study.about);
-    text += &format!("{} `seatmap study {}` prints this again.\n\n", summary(found), study.name);
-    text += "| | figure | published | ours | ratio | kind |\n|---|---|---|---|---|---|\n";
+    let met = if found.is_empty() { String::new() } else { summary(found) + " " };
+    text += &format!("{met}`seatmap study {}` prints this again.\n", study.name);
+    if !found.is_empty() {
+        text += &figure_table(found);
+    }
+    for picture in &study.picture {
+        text += &format!("\n![{}]({})\n\n{}\n", picture.title, picture.file, picture.title);
+    }
+    for table in tables {
+        text += &table.markdown();
+    }
+    text += &misses(found);
+    if let Some(conclusion) = &study.conclusion {
+        text += &format!("\n## What follows\n\n{}\n", conclusion.trim());
+    }
+    text += "\n## The commands\n\n```sh\n";
+    let mut commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
+    commands.extend(tables.iter().flat_map(FoundTable::commands));
+    commands.dedup();
+    for command in commands {
+        text += &format!("{}\n", command.replace(" / ", "\n"));
+    }
+    text + "```\n"
+}
+
+/// The figures as a table of the page.
+fn figure_table(found: &[Found]) -> String {
+    let mut text = "\n| | figure | published | ours | ratio | kind |\n|---|---|---|---|---|---|\n".to_owned();
     for one in found {
         let unit = if one.unit.is_empty() { String::new() } else { format!(" {}", one.unit) };
         text += &format!(
@@ -226,23 +274,20 @@ pub fn markdown(study: &Study, found: &[Found]) -> String {
             if one.kind == Kind::Check { "check" } else { "calibration" },
         );
     }
-    for picture in &study.picture {
-        text += &format!("\n![{}]({})\n\n{}\n", picture.title, picture.file, picture.title);
-    }
+    text
+}
+
+/// The figures that are not met, and why.
+fn misses(found: &[Found]) -> String {
     let missed: Vec<&Found> = found.iter().filter(|one| !one.is_met).collect();
-    if !missed.is_empty() {
-        text += "\n## What misses, and why\n\n";
-        for one in missed {
-            text += &format!("- **{}**: {}\n", one.what, one.note.as_deref().unwrap_or("not explained yet."));
-        }
+    if missed.is_empty() {
+        return String::new();
     }
-    text += "\n## The commands\n\n```sh\n";
-    let mut commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
-    commands.dedup();
-    for command in commands {
-        text += &format!("{}\n", command.replace(" / ", "\n"));
+    let mut text = "\n## What misses, and why\n\n".to_owned();
+    for one in missed {
+        text += &format!("- **{}**: {}\n", one.what, one.note.as_deref().unwrap_or("not explained yet."));
     }
-    text + "```\n"
+    text
 }
 
 fn number(value: f64) -> String {

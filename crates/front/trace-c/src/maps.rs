@@ -18,7 +18,7 @@ pub struct Mapping<'a> {
     pub from: usize,
     /// The end.
     pub to: usize,
-    /// What may be done there: `rw-p`.
+    /// The rights there: `rw-p`.
     pub rights: &'a [u8],
     offset: usize,
     /// The number of the file; 0 for memory without one.

@@ -1,8 +1,8 @@
 //! Order between threads where one side must be cheap: `membarrier(2)`.
 //!
-//! Two threads that each announce something and then look at the other's announcement need a fence between the two steps
-//! on both sides. Where one side does so a million times for each time of the other, the rare one can pay for both: the
-//! kernel makes every running thread of the process pass a fence.
+//! Two threads that each announce something and then look at the other's announcement need a fence between the two
+//! steps on both sides. Where one side does so a million times for each time of the other, the rare one can pay for
+//! both: the kernel makes every running thread of the process pass a fence.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, compiler_fence, fence};

@@ -2,7 +2,7 @@
 //! `PERF_TYPE_BREAKPOINT`).
 //!
 //! A watchpoint lies in the registers of each CPU, and costs nothing until a thread writes there: then about 2 us, and
-//! 5 us on a virtual machine. Whoever watches looks often at first, and leaves a word once enough is known. (The kernel
+//! 5 us on a virtual machine. A watcher looks often at first, and leaves a word once enough is known. (The kernel
 //! could do that by itself, `PERF_EVENT_IOC_REFRESH`, but a breakpoint is dead after that in Linux 6.18.)
 
 use crate::cpus::Cpus;

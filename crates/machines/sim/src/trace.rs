@@ -26,7 +26,7 @@ struct Row {
     args: Option<Args>,
 }
 
-/// What a viewer shows of an event.
+/// The part of an event that a viewer shows.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 enum Args {

@@ -33,7 +33,7 @@ pub use handoffs::{Exchanged, Handoff, Handoffs, MOST_MESSAGES};
 pub use line_by_line::LineByLine;
 pub use long_messages::{LongMessages, Message, Moved};
 pub use mandelbrot::Mandelbrot;
-pub use message_ring::{MessageRing, Taken};
+pub use message_ring::{MessageLibrary, MessageRing, MessageRingOver, Taken};
 pub use ping_pong::{PingPong, Trace};
 pub use producer_consumer::{Handed, ProducerConsumer};
 pub use spin_channel::{MOST_WORDS, SpinChannel};

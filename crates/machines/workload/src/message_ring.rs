@@ -2,10 +2,8 @@
 
 use seatmap_port::channels::{Channels, Ea, Order, Program, Shape};
 
-/// Bytes of an entry of the matrix: the smallest transfer whose alignment does not depend on its size.
-const ENTRY: u32 = 16;
-/// The cycles of the library's code between two looks at the matrix: unpublished; a few dozen instructions.
-const POLL_CYCLES: u64 = 60;
+/// The smallest transfer that may be of any number of such pieces.
+const QUADWORD: u32 = 16;
 /// Core cycles to copy 16 bytes of local store: a load and a store.
 const COPY_CYCLES: u64 = 2;
 
@@ -30,6 +28,37 @@ pub struct MessageRing {
     pub is_unidirectional: bool,
 }
 
+/// The parts of the message library that its description leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageLibrary {
+    /// Bytes of an entry of the matrix: one of [`Self::ENTRIES`]. Rows take whole quadwords, so that with small entries
+    /// several rows share a line of memory.
+    pub entry_bytes: u32,
+    /// The cycles of the library's code between two looks at the matrix.
+    pub poll_cycles: u32,
+}
+
+impl MessageLibrary {
+    /// The entries that can be: one or two counts that a transfer writes at once, a quadword, and a line.
+    pub const ENTRIES: [u32; 4] = [4, 8, 16, 128];
+}
+
+impl Default for MessageLibrary {
+    /// A quadword, the smallest transfer whose alignment does not depend on its size, and a few dozen instructions.
+    fn default() -> Self {
+        MessageLibrary { entry_bytes: QUADWORD, poll_cycles: 60 }
+    }
+}
+
+/// A [`MessageRing`] over a library with other parts than the usual ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRingOver {
+    /// The ring.
+    pub ring: MessageRing,
+    /// The library.
+    pub library: MessageLibrary,
+}
+
 /// The result of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
@@ -47,12 +76,39 @@ impl Program for MessageRing {
     type Output = Taken;
 
     fn shape(&self) -> Shape {
-        let tasks = self.tasks as u32;
+        self.over(MessageLibrary::default()).shape()
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Taken {
+        self.over(MessageLibrary::default()).task(channels, rank)
+    }
+}
+
+impl MessageRing {
+    /// The ring over this library.
+    #[must_use]
+    pub fn over(self, library: MessageLibrary) -> MessageRingOver {
+        MessageRingOver { ring: self, library }
+    }
+}
+
+impl MessageRingOver {
+    /// Bytes of a row of the matrix.
+    fn row_bytes(&self) -> u32 {
+        (self.ring.tasks as u32 * self.library.entry_bytes).next_multiple_of(QUADWORD)
+    }
+}
+
+impl Program for MessageRingOver {
+    type Output = Taken;
+
+    fn shape(&self) -> Shape {
+        let (tasks, row) = (self.ring.tasks as u32, self.row_bytes());
         Shape {
-            tasks: self.tasks,
+            tasks: self.ring.tasks,
             // The row as it was got, the entry to put, and for both sides a send buffer and a receive buffer.
-            local_bytes: tasks * ENTRY + ENTRY + 4 * self.packet_bytes + 256,
-            memory_bytes: tasks * tasks * ENTRY,
+            local_bytes: row + self.library.entry_bytes.max(QUADWORD) + 4 * self.ring.packet_bytes + 256,
+            memory_bytes: tasks * row,
             signals_or: false,
         }
     }
@@ -81,6 +137,8 @@ struct Side {
 /// A task at work.
 struct Member<'a, C> {
     ring: &'a MessageRing,
+    library: MessageLibrary,
+    row_bytes: u32,
     channels: &'a C,
     rank: usize,
     /// The left and the right neighbour.
@@ -89,11 +147,14 @@ struct Member<'a, C> {
 }
 
 impl<'a, C: Channels> Member<'a, C> {
-    fn new(ring: &'a MessageRing, channels: &'a C, rank: usize) -> Self {
+    fn new(over: &'a MessageRingOver, channels: &'a C, rank: usize) -> Self {
+        let (ring, library) = (&over.ring, over.library);
         let n = ring.tasks;
         let side = |rank| Side { rank, ..Side::default() };
         Member {
             ring,
+            library,
+            row_bytes: over.row_bytes(),
             channels,
             rank,
             sides: [side((rank + n - 1) % n), side((rank + 1) % n)],
@@ -120,9 +181,9 @@ impl<'a, C: Channels> Member<'a, C> {
 
     /// Looks at the row, takes the packets that have come, and sends on those that can be sent.
     fn poll(&mut self) {
-        self.channels.compute(POLL_CYCLES);
-        let row = self.rank as u32 * self.ring.tasks as u32 * ENTRY;
-        self.channels.get(0, Ea::Memory { module: 0, offset: row }, self.ring.tasks as u32 * ENTRY, 0, Order::Free);
+        self.channels.compute(self.library.poll_cycles.into());
+        let row = Ea::Memory { module: 0, offset: self.rank as u32 * self.row_bytes };
+        self.channels.get(0, row, self.row_bytes, 0, Order::Free);
         self.channels.wait_tags(1);
         for from in 0..2 {
             let (sent, taken) = self.entry(from);
@@ -146,10 +207,20 @@ impl<'a, C: Channels> Member<'a, C> {
     /// The counts that a neighbour wrote in this task's row: packets sent, and packets taken. If both neighbours are
     /// the same task, it writes two entries.
     fn entry(&self, from: usize) -> (u32, u32) {
-        let mut bytes = [0; 16];
-        self.channels.peek(self.column(self.sides[from].rank, from) * ENTRY, &mut bytes);
+        let side = self.sides[from];
+        let mut bytes = [0; QUADWORD as usize];
+        let used = self.library.entry_bytes.min(QUADWORD) as usize;
+        self.channels.peek(self.column(side.rank, from) * self.library.entry_bytes, &mut bytes[..used]);
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        (word(0), word(4))
+        match used {
+            4 => (further(side.received, word(0) as u16), further(side.acknowledged, (word(0) >> 16) as u16)),
+            _ => (word(0), word(4)),
+        }
+    }
+
+    /// Bytes of a count in an entry.
+    fn count_bytes(&self) -> usize {
+        if self.library.entry_bytes == 4 { 2 } else { 4 }
     }
 
     /// With two tasks, the left entry is in the task's own column, which no other task needs.
@@ -187,16 +258,18 @@ impl<'a, C: Channels> Member<'a, C> {
     /// Writes the neighbour's entry for this task.
     fn note(&self, to: usize) {
         let side = self.sides[to];
-        let tasks = self.ring.tasks as u32;
-        let own = tasks * ENTRY;
+        let entry = self.library.entry_bytes;
+        let offset = side.rank as u32 * self.row_bytes + self.column(self.rank, 1 - to) * entry;
+        // Small transfers keep their place in the quadword.
+        let own = self.row_bytes + offset % QUADWORD;
         // The transfer reads the entry's bytes when it is sent, so the transfer before it must be complete.
         self.channels.wait_tags(4);
-        let mut bytes = [0; 16];
-        bytes[..4].copy_from_slice(&side.sent.to_le_bytes());
-        bytes[4..8].copy_from_slice(&side.received.to_le_bytes());
-        self.channels.poke(own, &bytes);
-        let offset = (side.rank as u32 * tasks + self.column(self.rank, 1 - to)) * ENTRY;
-        self.channels.put(own, Ea::Memory { module: 0, offset }, ENTRY, 2, Order::Free);
+        let count = self.count_bytes();
+        let mut bytes = [0; QUADWORD as usize];
+        bytes[..count].copy_from_slice(&side.sent.to_le_bytes()[..count]);
+        bytes[count..2 * count].copy_from_slice(&side.received.to_le_bytes()[..count]);
+        self.channels.poke(own, &bytes[..entry.min(QUADWORD) as usize]);
+        self.channels.put(own, Ea::Memory { module: 0, offset }, entry, 2, Order::Free);
     }
 
     fn send_buffer(&self, to: usize) -> u32 {
@@ -209,6 +282,22 @@ impl<'a, C: Channels> Member<'a, C> {
 
     /// The buffers begin on a line of their own, which makes transfers fast.
     fn buffers(&self) -> u32 {
-        ((self.ring.tasks as u32 + 1) * ENTRY).next_multiple_of(128)
+        (self.row_bytes + self.library.entry_bytes.max(QUADWORD)).next_multiple_of(128)
+    }
+}
+
+/// The count at or after `known` whose lower half is this.
+fn further(known: u32, low: u16) -> u32 {
+    known + u32::from(low.wrapping_sub(known as u16))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_count_goes_on_beyond_its_end() {
+        assert_eq!([further(0, 0), further(0, 1), further(65_535, 65_535)], [0, 1, 65_535]);
+        assert_eq!([further(65_535, 0), further(131_071, 1)], [65_536, 131_073]);
     }
 }

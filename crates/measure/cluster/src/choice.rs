@@ -7,8 +7,8 @@
 //! 4. Pairs drawn at random, each predicted before it is measured: their errors are the answer to how well the others
 //!    are known. Then they count as well.
 //!
-//! No method can find groups of unrelated names with fewer: a node is known to belong to a group by a pair with one of
-//! its members, and meets half of the groups on the way. Where the budget does not reach, the error says so.
+//! No method can find groups of unrelated names with fewer: a node is known to belong to a group by a pair with one
+//! of its members, and meets half of the groups on the way. Where the budget does not reach, the error says so.
 
 use crate::cluster::HeldBack;
 use crate::fit::Fit;
@@ -16,7 +16,8 @@ use seatmap_statistics::{median, sorted};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// The size of the messages whose round trips tell near nodes from far ones, in bytes: it shows latency and rate both.
+/// The size of the messages whose round trips tell near nodes from far ones, in bytes: it shows latency and rate
+/// both.
 pub const SIZE_BYTES: u32 = 64 << 10;
 
 /// Pairs a node.
@@ -96,29 +97,37 @@ impl Chooser<'_> {
     }
 
     /// The value between near and far. A node that is far from all others, as one behind a very slow cable is, tells
-    /// nothing about these: they are looked at again without it.
+    /// nothing about these: they are looked at again without it. Far pairs that separate no nodes, such as those that
+    /// were measured in a busy moment, are left out likewise.
     fn limit(&self) -> Option<f64> {
         let mut within: Vec<usize> = (0..self.nodes).collect();
-        let mut found = None;
+        let (mut found, mut most) = (None, f64::INFINITY);
         loop {
             let is_within = |[a, b]: &[usize; 2]| within.contains(a) && within.contains(b);
+            let counts = |(pair, value): &(&[usize; 2], &f64)| is_within(pair) && **value < most;
             let known: Vec<([usize; 2], f64)> =
-                self.known.iter().filter(|(pair, _)| is_within(pair)).map(|(pair, value)| (*pair, *value)).collect();
+                self.known.iter().filter(counts).map(|(pair, value)| (*pair, *value)).collect();
             let Some(next) = limit(&known.iter().map(|(_, value)| *value).collect::<Vec<_>>()) else { return found };
             found = Some(next);
             let is_near = |node: &usize| known.iter().any(|(pair, value)| pair.contains(node) && *value < next);
             let near: Vec<usize> = within.iter().copied().filter(is_near).collect();
             let lone = within.len() - near.len();
-            if lone == 0 || 4 * lone > within.len() {
-                return found;
+            let parts = self.parts(next).into_iter().filter(|part| part.iter().any(|node| within.contains(node)));
+            match parts.count() {
+                1 => most = next,
+                _ if lone == 0 || 4 * lone > within.len() => return found,
+                _ => within = near,
             }
-            within = near;
         }
     }
 
     /// The nodes that near pairs join, the largest part first.
     fn components(&self) -> Vec<Vec<usize>> {
-        let limit = self.limit().unwrap_or(f64::INFINITY);
+        self.parts(self.limit().unwrap_or(f64::INFINITY))
+    }
+
+    /// Those that pairs below a limit join.
+    fn parts(&self, limit: f64) -> Vec<Vec<usize>> {
         let mut part: Vec<usize> = (0..self.nodes).collect();
         for ([a, b], _) in self.known.iter().filter(|(_, value)| **value < limit) {
             let (from, to) = (part[*b], part[*a]);
@@ -298,6 +307,19 @@ mod tests {
         assert_eq!((whole.groups, count), (vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]], 28));
         let (flat, count) = chosen(&names(20), tree(20, 20, 1));
         assert_eq!((flat.groups.len(), count), (1, 80));
+    }
+
+    /// A pair that was measured in a busy moment is farther from all others than near and far ones are apart.
+    #[test]
+    fn busy_moments_hide_no_switch() {
+        let noise = tree(8, 8, 1);
+        let even = |pair: [usize; 2]| match pair {
+            [0, 3] | [2, 6] => 4e7,
+            [a, b] => noise(pair) * if a / 4 == b / 4 { 14.0 } else { 27.0 },
+        };
+        assert_eq!(chosen(&names(8), even).0.groups, [[0, 1, 2, 3], [4, 5, 6, 7]]);
+        let flat = |pair: [usize; 2]| if pair == [0, 3] || pair == [2, 6] { 4e7 } else { 14.0 * noise(pair) };
+        assert_eq!(chosen(&names(8), flat).0.groups.len(), 1);
     }
 
     #[test]

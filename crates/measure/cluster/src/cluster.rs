@@ -88,6 +88,34 @@ pub struct Pair {
     /// The largest packet on the way, as TCP found it, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
+    /// How it compares with like pairs, where it looked bad and was looked at again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
+}
+
+/// How a pair compares with like pairs that were measured in the same moments, look after look. A computer that is busy
+/// makes all of them worse, and a bad cable one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beside {
+    /// The number of looks.
+    pub looks: usize,
+    /// The time for a bit of a stream from the first node to the second, and back.
+    pub slowness: [Shown; 2],
+    /// The time of small messages: the tenth percentile, over the median of the others.
+    pub time: Shown,
+    /// The scatter of small messages, from the tenth to the ninetieth percentile.
+    pub scatter: Shown,
+}
+
+/// A factor over like pairs: 2 is twice as bad.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shown {
+    /// The geometric mean of the looks.
+    pub factor: f64,
+    /// The looks show that it is at least this, with 99.9 % confidence.
+    pub at_least: f64,
 }
 
 /// The round trips of messages of one size, in nanoseconds.
@@ -173,6 +201,7 @@ impl Pair {
 impl Pair {
     /// Takes over the figures of another measurement of this pair that are better.
     pub(crate) fn keep_better(&mut self, other: Pair) {
+        self.beside = self.beside.or(other.beside);
         for (own, other) in self.trips.iter_mut().zip(other.trips) {
             // The ninetieth percentile shows late and scattered trips both.
             if own.size_bytes == other.size_bytes && other.p90_ns < own.p90_ns {
@@ -276,6 +305,14 @@ impl Pair {
             ));
         }
         Pair::check_figures(self.nodes, &self.trips, self.rate_mbps)?;
+        let shown = self.beside.iter().flat_map(|beside| {
+            let [there, back] = beside.slowness;
+            [there, back, beside.time, beside.scatter]
+        });
+        let mut factors = shown.flat_map(|shown| [shown.factor, shown.at_least]);
+        if !factors.all(is_positive) {
+            return Err(format!("a factor of nodes {a} and {b} over like pairs is not a positive number"));
+        }
         match self.gap_ns.into_iter().all(is_positive) {
             true => Ok(()),
             false => Err(format!("a gap of nodes {a} and {b} is not a positive number")),

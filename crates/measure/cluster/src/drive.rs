@@ -3,6 +3,7 @@
 use crate::cluster::Trip;
 use crate::echo::{LARGEST, SILENCE, clock_ns, segments};
 use crate::handshake::call;
+use crate::seat::Seat;
 use crate::secret::Secret;
 use seatmap_os::tcp;
 use seatmap_statistics::{median, quantile_sorted, sorted, summarise};
@@ -26,9 +27,10 @@ const PASSES: usize = 4;
 const GAPS: u32 = 256;
 const GAP_BYTES: u32 = 64;
 
-/// A stream lasts at least this long, so that the window of TCP has opened; the best of three counts, as nothing makes
-/// a link faster than it is.
+/// A stream lasts at least this long, so that the window of TCP has opened, or twice the time of the trips if that is
+/// shorter; the best of three counts, as nothing makes a link faster than it is.
 const STREAM: Duration = Duration::from_millis(40);
+const STREAM_TO_TRIPS: u32 = 2;
 const STREAMS: usize = 3;
 const FIRST_BYTES: u32 = 64 << 10;
 const MOST_MESSAGES: u32 = 1 << 12;
@@ -51,9 +53,13 @@ pub(crate) struct Found {
 /// Measures the way to a node that answers at this address; round trips of each size take about this time.
 pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration) -> io::Result<Found> {
     let mut line = Line::open(address, secret)?;
+    let mut seat = Seat::new();
+    seat.for_trips(true);
     let trips = SIZES.iter().map(|size| line.trips(*size, time)).collect::<io::Result<_>>()?;
+    seat.for_trips(false);
     let gap_ns = [line.gap_there()?, line.gap_back()?];
-    let rate_mbps = [line.rate(Line::there)?, line.rate(Line::back)?];
+    let least = STREAM.min(STREAM_TO_TRIPS * time);
+    let rate_mbps = [line.rate(Line::there, least)?, line.rate(Line::back, least)?];
     let clock_offset_ns = line.clock_offset_ns()?;
     let (own, theirs) = (segments(&line.stream), line.their_segments()?);
     let mtu_bytes = tcp::info(&line.stream).map(|info| info.mtu_bytes).filter(|mtu| *mtu > 0);
@@ -154,10 +160,10 @@ impl Line {
         Ok(self.back(GAP_BYTES, GAPS)? / f64::from(GAPS))
     }
 
-    /// The best rate of some streams, each long enough, in Mbit/s.
-    fn rate(&mut self, stream: fn(&mut Line, u32, u32) -> io::Result<f64>) -> io::Result<f64> {
+    /// The best rate of some streams, each at least so long, in Mbit/s.
+    fn rate(&mut self, stream: fn(&mut Line, u32, u32) -> io::Result<f64>, least: Duration) -> io::Result<f64> {
         let mut count = 1;
-        while count < MOST_MESSAGES && stream(self, FIRST_BYTES, count)? < STREAM.as_nanos() as f64 {
+        while count < MOST_MESSAGES && stream(self, FIRST_BYTES, count)? < least.as_nanos() as f64 {
             count *= 2;
         }
         let bits = 8.0 * f64::from(FIRST_BYTES) * f64::from(count);
@@ -172,8 +178,10 @@ impl Line {
             self.order(b'T', 0, 0)?;
             let theirs_ns = self.number()?;
             let back_ns = clock_ns();
+            // As whole numbers: a clock of 2026 has no nanoseconds left in a floating-point number.
             let middle_ns = sent_ns.midpoint(back_ns);
-            answers.push((back_ns.saturating_sub(sent_ns), theirs_ns as f64 - middle_ns as f64));
+            let ahead_ns = i128::from(theirs_ns) - i128::from(middle_ns);
+            answers.push((back_ns.saturating_sub(sent_ns), ahead_ns as f64));
         }
         answers.sort_by_key(|answer| answer.0);
         median(&answers[..CLOCKS / 4].iter().map(|answer| answer.1).collect::<Vec<_>>())

@@ -11,6 +11,7 @@
 //! | `S` | | the segments sent again, and sent, go back, as eight bytes each |
 
 use crate::handshake::{hear, welcome};
+use crate::seat::Seat;
 use crate::secret::Secret;
 use seatmap_os::tcp;
 use std::io::{self, Read, Write};
@@ -40,7 +41,7 @@ fn answer(mut stream: TcpStream, secret: &Secret) -> io::Result<()> {
     stream.set_write_timeout(Some(SILENCE))?;
     let called = hear::<()>(&mut stream, secret).map_err(io::Error::other)?;
     welcome(&mut stream, secret, &called)?;
-    let mut buffer = Vec::new();
+    let (mut buffer, mut seat) = (Vec::new(), Seat::new());
     loop {
         let mut order = [0; 9];
         match stream.read_exact(&mut order) {
@@ -53,6 +54,7 @@ fn answer(mut stream: TcpStream, secret: &Secret) -> io::Result<()> {
             return Err(io::ErrorKind::InvalidData.into());
         }
         buffer.resize(size as usize, 0);
+        seat.for_trips(order[0] == b'E');
         obey(&mut stream, order[0], &mut buffer, count)?;
     }
 }

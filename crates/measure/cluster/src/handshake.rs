@@ -95,6 +95,9 @@ pub(crate) fn call(
 ) -> Result<(), HandshakeError> {
     let challenge: Challenge = receive_at_most(stream, LONGEST)?;
     if challenge.protocol != PROTOCOL {
+        let [nonce, said, proof] = [String::new(), String::new(), String::new()];
+        // So that both sides can say it. One that has gone needs no word.
+        let _ = send(stream, &Claim { protocol: PROTOCOL.to_owned(), nonce, said, proof });
         return Err(HandshakeError::Version { found: challenge.protocol });
     }
     let (own, said) = (nonce()?, serde_json::to_string(said).map_err(io::Error::other)?);
@@ -153,5 +156,7 @@ mod tests {
         send(&mut there, &Challenge { protocol: "seatmap-cluster-wire/9".to_owned(), nonce: String::new() }).unwrap();
         let said = call(&mut here, &Secret::new().unwrap(), &"rank 1").unwrap_err();
         assert!(said.to_string().starts_with("the other rank speaks seatmap-cluster-wire/9"), "{said}");
+        let told: Claim = receive_at_most(&mut there, LONGEST).unwrap();
+        assert_eq!(told.protocol, PROTOCOL);
     }
 }

@@ -2,32 +2,33 @@
 //!
 //! It is a node like the others, too: a thread comes to the meeting as they do, and obeys.
 
+mod again;
 mod by_mpi;
 
+use crate::callers::{self, accept};
 use crate::choice::{self, SIZE_BYTES, Values};
 use crate::cluster::{Cluster, Exchange, FORMAT, Loaded, Missing, Node, Pair, Stream};
 use crate::drive::Found;
-use crate::handshake::{Called, hear, refuse, welcome};
-use crate::judge;
+use crate::handshake::{Called, refuse, welcome};
 use crate::launcher::Rank;
 use crate::measure::{MeasureError, Options, Own, Progress};
 use crate::meeting::Host;
 use crate::mpi;
 use crate::secret::Secret;
-use crate::wire::{receive, send};
+use crate::wire::{self, receive, send};
 use crate::worker::{Answer, Introduction, Order, introduce, obey};
 use seatmap_os::CpuList;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long many nodes send at once: TCP needs a while to share a link.
 const LOADED_MS: u64 = 500;
 
-/// How often the bad figures of a pair are measured again.
-const LOOKS: usize = 3;
+/// How often the result so far is kept, so that one that is cut off can go on.
+const KEPT: Duration = Duration::from_secs(1);
 
 /// A rank that has come.
 struct Member {
@@ -37,8 +38,7 @@ struct Member {
     lost: Option<String>,
 }
 
-/// A caller, or why it was none.
-type Heard = Result<(Called<Introduction>, TcpStream), String>;
+type Heard = callers::Heard<Introduction>;
 
 /// Measures the cluster.
 pub(crate) fn run(
@@ -60,7 +60,7 @@ pub(crate) fn run(
     if wants_profiles {
         lead.measure_nodes(progress);
     }
-    lead.measure(progress);
+    lead.measure(progress, keep);
     let by_mpi = program.map_or(Ok(()), |program| {
         keep(&lead.cluster);
         lead.measure_mpi(program, progress)
@@ -86,7 +86,7 @@ fn join(rank: Rank, own: Own, host: &Host) -> Result<std::thread::JoinHandle<()>
     }))
 }
 
-/// Waits for all ranks. Each caller is heard in a thread of its own: one that says nothing keeps nobody waiting.
+/// Waits for all ranks.
 fn gather(
     host: &Host,
     rank: &Rank,
@@ -109,27 +109,6 @@ fn gather(
         progress(Progress::Met(members.len(), rank.size));
     }
     Ok(members.into_values().collect())
-}
-
-fn accept(host: &Host, heard: &Sender<Heard>) {
-    while let Ok((mut stream, from)) = host.listener.accept() {
-        let (heard, secret) = (heard.clone(), host.secret.clone());
-        std::thread::spawn(move || {
-            let hearing = prepared(&stream)
-                .map_err(|error| error.to_string())
-                .and_then(|()| hear::<Introduction>(&mut stream, &secret).map_err(|error| error.to_string()));
-            let caller = hearing.map(|called| (called, stream));
-            // If nobody listens any more, the meeting is over.
-            let _ = heard.send(caller.map_err(|why| format!("somebody at {}: {why}", from.ip().to_canonical())));
-        });
-    }
-}
-
-fn prepared(stream: &TcpStream) -> io::Result<()> {
-    stream.set_nonblocking(false)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-    stream.set_write_timeout(Some(Duration::from_secs(10)))
 }
 
 fn next(callers: &Receiver<Heard>) -> Option<Heard> {
@@ -166,7 +145,7 @@ fn absent(rank: &Rank, timeout: Duration, members: &BTreeMap<usize, Member>, ref
     let told: BTreeSet<&String> = refused.iter().collect();
     let told = told.into_iter().take(3).map(|why| format!("; {why}")).collect();
     let absent = CpuList(missing).to_string();
-    MeasureError::Absent { size: rank.size, seconds: timeout.as_secs(), absent, told }
+    MeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, told }
 }
 
 /// The nodes, and what is known of them.
@@ -240,7 +219,8 @@ impl<'a> Lead<'a> {
         }
     }
 
-    fn measure(&mut self, progress: &mut dyn FnMut(Progress)) {
+    fn measure(&mut self, progress: &mut dyn FnMut(Progress), keep: &mut dyn FnMut(&Cluster)) {
+        let mut kept = Instant::now();
         let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
         let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
         let mut known: Values = self.cluster.pairs.iter().filter_map(value).collect();
@@ -249,8 +229,12 @@ impl<'a> Lead<'a> {
         let chosen = choice::choose(&names, self.options.all, &mut known, &mut |pairs| {
             let mut found = Vec::new();
             for round in rounds(pairs, self.options.at_once) {
-                self.measure_round(&round);
+                self.measure_round(&round, self.options.trips);
                 progress(Progress::Pairs(self.cluster.pairs.len(), most));
+                if kept.elapsed() >= KEPT {
+                    keep(&self.cluster);
+                    kept = Instant::now();
+                }
             }
             for pair in pairs {
                 let measured = self.cluster.pairs.iter().find(|known| known.nodes == *pair);
@@ -260,40 +244,13 @@ impl<'a> Lead<'a> {
         });
         self.cluster.pairs.sort_by_key(|pair| pair.nodes);
         (self.cluster.groups, self.cluster.held_back) = (chosen.groups, chosen.held_back);
+        keep(&self.cluster);
         self.look_again(progress);
         if self.options.loaded {
             self.measure_loaded(progress);
         }
         let lost = |member: &Member| Some(Missing { nodes: vec![member.said.node.clone()], why: member.lost.clone()? });
         self.cluster.missing.splice(0..0, self.members.iter().filter_map(lost));
-    }
-
-    /// Measures again what looks bad, and keeps the better figures: a busy moment makes a way look slow, and nothing
-    /// makes it look faster than it is. A bad one stays bad.
-    fn look_again(&mut self, progress: &mut dyn FnMut(Progress)) {
-        let mut looks = BTreeMap::<[usize; 2], usize>::new();
-        loop {
-            // Better figures of some make others look worse, which then get as many looks.
-            let mut suspects = judge::suspects(&self.cluster);
-            suspects.retain(|pair| looks.get(pair).copied().unwrap_or(0) < LOOKS);
-            if suspects.is_empty() {
-                return;
-            }
-            suspects.iter().for_each(|pair| *looks.entry(*pair).or_default() += 1);
-            for (at, pair) in suspects.iter().enumerate() {
-                let first = self.cluster.pairs.iter().position(|known| known.nodes == *pair);
-                let first = first.map(|at| self.cluster.pairs.remove(at));
-                self.measure_round(&[*pair]);
-                if let Some(first) = first {
-                    match self.cluster.pairs.iter_mut().find(|known| known.nodes == *pair) {
-                        Some(second) => second.keep_better(first),
-                        None => self.cluster.pairs.push(first),
-                    }
-                }
-                progress(Progress::Again(at + 1, suspects.len()));
-            }
-            self.cluster.pairs.sort_by_key(|pair| pair.nodes);
-        }
     }
 
     /// Lets many nodes send at a time, in each arrangement.
@@ -330,14 +287,14 @@ impl<'a> Lead<'a> {
         streams
     }
 
-    /// Measures pairs that have no node in common, at a time.
-    fn measure_round(&mut self, round: &[[usize; 2]]) {
+    /// Measures pairs that have no node in common, at a time; the trips of each size take this time.
+    fn measure_round(&mut self, round: &[[usize; 2]], trips: Duration) {
         let mut asked = Vec::new();
         for [a, b] in round {
             if self.members[*a].lost.is_some() || self.members[*b].lost.is_some() {
                 continue;
             }
-            let trips_ms = u64::try_from(self.options.trips.as_millis()).unwrap_or(u64::MAX);
+            let trips_ms = u64::try_from(trips.as_millis()).unwrap_or(u64::MAX);
             let order = Order::Pair { address: self.members[*b].said.address, trips_ms };
             match send(&mut self.members[*a].stream, &order) {
                 Ok(()) => asked.push([*a, *b]),
@@ -426,18 +383,16 @@ fn pair(nodes: [usize; 2], found: Found) -> Pair {
         segments: found.segments,
         clock_offset_ns: Some(found.clock_offset_ns),
         mtu_bytes: found.mtu_bytes,
+        beside: None,
     }
 }
 
 fn told(error: &io::Error, timeout: Duration) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            format!("it did not answer within {} s", timeout.as_secs())
+            format!("it did not answer within {} s", timeout.as_secs_f64())
         }
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
-            "its connection broke: the process or the node has ended".to_owned()
-        }
-        _ => error.to_string(),
+        _ => wire::told(error),
     }
 }
 

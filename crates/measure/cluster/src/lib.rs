@@ -12,10 +12,12 @@
 //! | [`meeting`] | where ranks find rank 0: a file that all see, or an address |
 //! | [`measure`] | the parallel program itself |
 //! | [`mpi`] | the same through the site's own MPI |
+//! | [`spread`] | other work in parts, such as a study on a model, over the same ranks |
 //! | [`choice`] | which pairs are measured, so that few tell of all |
 //! | [`fit`] | groups of nodes, and the values of pairs that nobody measured |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
 //! | [`judge`] | what is wrong with a cluster, by name |
+//! | [`table`] | the round trips of all pairs as CSV |
 //! | [`topology`] | the groups as Slurm's description of the network |
 //! | [`ranks`] | the cluster as places for the ranks of a job |
 //!
@@ -23,6 +25,7 @@
 //! carries no more than figures.
 #![deny(missing_docs)]
 
+mod callers;
 pub mod choice;
 pub mod cluster;
 mod drive;
@@ -37,12 +40,15 @@ pub mod measure;
 pub mod meeting;
 pub mod mpi;
 pub mod ranks;
+mod seat;
 pub mod secret;
+pub mod spread;
+pub mod table;
 pub mod topology;
 mod wire;
 mod worker;
 
-pub use cluster::{Cluster, Exchange, Loaded, Missing, Node, Pair, Stream, Trip};
+pub use cluster::{Beside, Cluster, Exchange, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
 pub use facts::Facts;
 pub use launcher::Rank;
 pub use measure::{MeasureError, Options, Progress};

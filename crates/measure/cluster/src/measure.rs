@@ -27,7 +27,8 @@ pub struct Options {
     pub loaded: bool,
     /// Measure through MPI as well, by a program that this compiler builds, such as `mpicc`.
     pub mpicc: Option<String>,
-    /// The time for the round trips of one size of one pair.
+    /// The time for the round trips of one size of one pair. Streams are shorter than
+    /// usual below 20 ms.
     pub trips: Duration,
     /// Pairs that are measured at a time. More than one disturb each other where they share a link.
     pub at_once: usize,
@@ -94,7 +95,7 @@ pub enum MeasureError {
         /// How many there are.
         size: usize,
         /// How long they were waited for.
-        seconds: u64,
+        seconds: f64,
         /// Their numbers.
         absent: String,
         /// Words about those that were sent away.
@@ -120,8 +121,9 @@ pub enum MeasureError {
     Own(#[source] io::Error),
 }
 
-/// Runs this rank. Rank 0 returns the result, the others nothing. Before anything is done through MPI, `keep` gets the
-/// result so far: when a program of MPI fails, its launcher may end the whole job.
+/// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything is done through
+/// MPI, `keep` gets the result so far, so that [`Options::earlier`] can go on with it: a launcher may end the whole
+/// job.
 ///
 /// # Errors
 /// [`MeasureError`]. Nodes that went away while pairs were measured are not among them: they stand in

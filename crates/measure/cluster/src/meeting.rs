@@ -43,7 +43,7 @@ pub enum MeetingError {
     #[error("rank 0 was not found within {seconds} s: {why}")]
     Nobody {
         /// How long it was waited for.
-        seconds: u64,
+        seconds: f64,
         /// The latest reason.
         why: String,
     },
@@ -145,14 +145,17 @@ impl Meeting {
                             Ok(done) => return Ok(done),
                             Err(Greeting::Again(text)) => why = format!("{place}: {text}"),
                             Err(Greeting::Never(text)) => {
-                                return Err(MeetingError::Nobody { seconds: begun.elapsed().as_secs(), why: text });
+                                return Err(MeetingError::Nobody {
+                                    seconds: begun.elapsed().as_secs_f64().round(),
+                                    why: text,
+                                });
                             }
                         }
                     }
                 }
             }
             if begun.elapsed() >= timeout {
-                return Err(MeetingError::Nobody { seconds: timeout.as_secs(), why });
+                return Err(MeetingError::Nobody { seconds: timeout.as_secs_f64(), why });
             }
             std::thread::sleep(Duration::from_millis(100));
         }

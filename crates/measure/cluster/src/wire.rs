@@ -45,6 +45,16 @@ pub(crate) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result
     receive_at_most(stream, LONGEST)
 }
 
+/// The words for a connection that broke; of one that was silent for too long, the caller knows for how long.
+pub(crate) fn told(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            "its connection broke: the process or the node has ended".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,7 @@
-/* A question and its answer by mailbox, and by one bare line of memory, in turn: each line has a kind and nanoseconds of
- * one round trip. */
+/* A question and its answer by mailbox, and by one bare line of memory, in turn: mailbox ROUNDS. Each line has a kind and
+ * nanoseconds of one round trip. */
 #include "timed.h"
 
-#define ROUNDS 200
 #define TRIPS 100
 
 extern spe_program_handle_t work;
@@ -36,13 +35,14 @@ static double by_line(void)
     return (now_ns() - began) / TRIPS;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    int rounds = argc > 1 ? atoi(argv[1]) : 0;
     struct worker worker = {.spe = spe_context_create(0, NULL), .argp = (void *)&line};
     unsigned int word, answer;
     must(worker.spe != NULL && spe_program_load(worker.spe, &work) == 0, "spe_program_load");
     start(&worker);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         printf("mailbox %.1f\n", by_mailbox(worker.spe));
         /* The SPE goes to the line for as many trips, and says that it is there. */
         word = TRIPS;

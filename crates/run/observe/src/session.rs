@@ -4,7 +4,7 @@ use crate::pages::Pages;
 use crate::roster::Roster;
 use crate::source::Source;
 use crate::subject::Subject;
-use crate::talk::Born;
+use crate::talk::{Born, Talk};
 use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
@@ -70,6 +70,8 @@ pub struct Session {
     messages: f64,
     /// When the observation began anew.
     since: Duration,
+    /// Talk that was seen before the first window.
+    early: Vec<Talk>,
 }
 
 impl Session {
@@ -129,10 +131,12 @@ impl Session {
             own_before_ns,
             messages: 0.0,
             since: Duration::ZERO,
+            early: Vec::new(),
         };
         // The CPU times of threads that run already are read before they add up.
         let look = session.source.look()?;
         session.take_threads(look.threads, look.own);
+        session.early = look.talk;
         Ok(session)
     }
 
@@ -176,9 +180,11 @@ impl Session {
         self.looked = self.begun.elapsed();
         self.take_threads(look.threads, look.own);
         let roster = &mut self.roster;
-        let is_between = |talk: &&crate::talk::Talk| talk.from != talk.to;
-        self.messages += look.talk.iter().filter(is_between).map(|talk| talk.messages).sum::<f64>();
-        let placed = look.talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
+        let mut talk = std::mem::take(&mut self.early);
+        talk.extend(look.talk);
+        let is_between = |talk: &&Talk| talk.from != talk.to;
+        self.messages += talk.iter().filter(is_between).map(|talk| talk.messages).sum::<f64>();
+        let placed = talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
         if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
             self.roster.look();
@@ -236,6 +242,7 @@ impl Session {
     pub fn forget(&mut self) {
         self.roster.forget();
         self.stretches = Stretches::default();
+        self.early.clear();
         self.since = self.looked;
     }
 

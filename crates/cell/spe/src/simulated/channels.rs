@@ -13,21 +13,69 @@ use seatmap_port::channels::Register;
 use seatmap_sim::cell_be::session::{Call, Outbound, Reading, TagCondition};
 
 /// The table of the simulated Cell.
-pub static SIMULATED: Hooks =
-    Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command, work: on_work };
+pub static SIMULATED: Hooks = Hooks {
+    stop: way::stop,
+    read: way::read,
+    write: way::write,
+    count: way::count,
+    command: way::command,
+    work: way::work,
+};
 
-/// The state behind the pointer that the loader wrote into the image.
+/// The way into the table's functions: notes the register in which programs count their work.
+#[cfg(target_arch = "x86_64")]
+mod way {
+    use crate::spu::SpuState;
+    use std::arch::naked_asm;
+    use std::mem::offset_of;
+
+    macro_rules! way {
+        ($name:ident, $to:ident, ($($argument:ty),*) $(-> $result:ty)?) => {
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name(_: *mut SpuState, $(_: $argument),*) $(-> $result)? {
+                naked_asm!(
+                    "mov [rdi + {register}], r15",
+                    "jmp {to}",
+                    register = const offset_of!(SpuState, simulated.count.register),
+                    to = sym super::$to,
+                )
+            }
+        };
+    }
+
+    way!(stop, on_stop, (u32, u32));
+    way!(read, on_read, (u32) -> u32);
+    way!(write, on_write, (u32, u32));
+    way!(count, on_count, (u32) -> u32);
+    way!(command, on_command, (u32, u64, u32, u32, u32));
+    way!(work, on_work, (u32));
+}
+
+/// Other processors have no such register.
+#[cfg(not(target_arch = "x86_64"))]
+mod way {
+    pub use super::{
+        on_command as command, on_count as count, on_read as read, on_stop as stop, on_work as work, on_write as write,
+    };
+}
+
+/// The state behind the pointer that the loader wrote into the image, with what the program has counted.
 ///
 /// # Safety
 /// The pointer is the one of a running program.
 unsafe fn state<'a>(spu: *mut SpuState) -> &'a mut SpuState {
     // SAFETY: the state outlives the run, and the thread that runs the program is the only one that touches it.
-    unsafe { &mut *spu }
+    let spu = unsafe { &mut *spu };
+    spu.simulated.count.note();
+    spu
 }
 
 unsafe extern "C" fn on_stop(spu: *mut SpuState, code: u32, at: u32) {
     // SAFETY: called by the program with its own state.
     let spu = unsafe { state(spu) };
+    if spu.simulated.count.has_some() {
+        call(spu, Call::Work(0));
+    }
     spu.stopped_at = at;
     spu.stop(if code == HALT { Stop::Halt } else { Stop::Code(code & 0x3fff) });
 }
@@ -53,9 +101,10 @@ unsafe extern "C" fn on_command(spu: *mut SpuState, local: u32, effective: u64, 
 }
 
 unsafe extern "C" fn on_work(spu: *mut SpuState, cycles: u32) {
+    // SAFETY: called by the program with its own state.
+    let spu = unsafe { state(spu) };
     if cycles > 0 {
-        // SAFETY: called by the program with its own state.
-        call(unsafe { state(spu) }, Call::Work(cycles.into()));
+        call(spu, Call::Work(cycles.into()));
     }
 }
 

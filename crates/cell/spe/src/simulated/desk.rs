@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Work on the session that takes no virtual time.
 type Now = Box<dyn FnOnce(&mut Session) -> u64 + Send>;
 
-/// What a thread asks of the driver.
+/// A request of a thread to the driver.
 pub enum Ask {
     /// To be known, and to run on.
     Join,
@@ -35,7 +35,7 @@ pub struct Request {
     pub desk: Arc<Desk>,
     /// CPU time that the thread has used since its last call, if that is charged.
     pub worked_ns: u64,
-    /// What it asks.
+    /// The request itself.
     pub ask: Ask,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::notify::Notify;
-use crate::run::{Pause, Stop};
+use crate::run::{Pause, Stop, Turned};
 use crate::simulated::compute::{CHOICE, Compute};
 use crate::simulated::desk::{Ask, Desk, Request};
 use crate::simulated::finish::{self, Wishes};
@@ -99,7 +99,7 @@ enum Task {
 struct Turns {
     driver: Arc<Driver>,
     session: Session,
-    cycles_per_ns: f64,
+    compute: Compute,
     tasks: Vec<Task>,
     threads: u32,
     /// Threads that run on this computer, between two calls: virtual time stands still.
@@ -118,11 +118,10 @@ impl Turns {
         if wants_trace {
             session.begin_trace();
         }
-        let cycles_per_ns = driver.model.frequency_ghz * compute.factor();
         Turns {
             driver,
             session,
-            cycles_per_ns,
+            compute,
             tasks: Vec::new(),
             threads: 0,
             running: Vec::new(),
@@ -248,8 +247,8 @@ impl Turns {
         let session = &raw mut self.session;
         // SAFETY: the thread that runs the context waits for its end; the session is used by the program alone
         // meanwhile.
-        let (pause, worked) = unsafe { context.resume_simulated(session, turn) };
-        let work = (worked as f64 * self.cycles_per_ns) as u64;
+        let Turned { pause, worked_ns, counted } = unsafe { context.resume_simulated(session, turn) };
+        let work = self.compute.cycles(worked_ns, counted, self.driver.model.frequency_ghz);
         match pause {
             Pause::Call(call) => self.session.call(turn.task, call, work),
             Pause::Stop(stop) => self.spu_stopped(turn.task, stop),
@@ -268,7 +267,7 @@ impl Turns {
     fn serve(&mut self, request: Request) {
         let Request { desk, worked_ns, ask } = request;
         let task = task_of(&desk);
-        let work = (worked_ns as f64 * self.cycles_per_ns) as u64;
+        let work = self.compute.cycles(worked_ns, 0, self.driver.model.frequency_ghz);
         self.session.memory_changed();
         match ask {
             Ask::Join => {
@@ -322,8 +321,8 @@ impl Turns {
         self.put(task, Task::Free);
     }
 
-    /// Nothing is under way, and no known thread runs: either a thread of the process can still make a call, or all wait
-    /// for ever.
+    /// Nothing is under way, and no known thread runs: either a thread of the process can still make a call, or all
+    /// wait for ever.
     fn stand_still(&mut self) {
         if let Some(at) = (!self.held.is_empty()).then_some(0) {
             let request = self.held.remove(at);
@@ -346,8 +345,8 @@ impl Turns {
         self.report_deadlock();
     }
 
-    /// Whether the process has threads that are not known, or that are neither in a call nor spin: they may do something
-    /// that others wait for.
+    /// Whether the process has threads that are not known, or that are neither in a call nor spin: they may do
+    /// something that others wait for.
     fn has_strangers(&self) -> bool {
         let waits = |at: usize| self.session.is_waiting(at as u16) || self.is_spinning(at as u16);
         let threads = self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));

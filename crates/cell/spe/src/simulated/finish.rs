@@ -1,4 +1,5 @@
-//! What a run leaves at its end: a trace (`SEATMAP_SPE_TRACE=FILE`) and a summary (`SEATMAP_SPE_SUMMARY=yes`).
+//! The files and figures that a run leaves at its end: a trace (`SEATMAP_SPE_TRACE=FILE`) and a summary
+//! (`SEATMAP_SPE_SUMMARY=yes`).
 
 use crate::simulated::desk::{Ask, Desk, Request};
 use crate::simulated::driver::Driver;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 /// How long the end of the process waits for the driver, which may be in an SPU program that does not stop.
 const WAITS: Duration = Duration::from_secs(5);
 
-/// What the environment asks for.
+/// The wishes of the environment.
 #[derive(Debug)]
 pub struct Wishes {
     trace: Option<(String, File)>,
@@ -108,7 +109,7 @@ fn write_trace(session: &mut Session, name: &str, file: File) {
     }
 }
 
-/// What each SPE did, what the machine counted, and how fast it was simulated.
+/// A table of what each SPE did, what the machine counted, and how fast it was simulated.
 fn summary(session: &Session, took: Duration) -> String {
     let (model, counters) = (session.model(), session.counters());
     let ns = |cycles: u64| cycles as f64 / model.frequency_ghz;

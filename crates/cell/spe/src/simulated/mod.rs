@@ -7,7 +7,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`machine`], [`layout`] | which machine the environment asks for; where contexts and memory lie on it |
+//! | [`mod@machine`], [`layout`] | which machine the environment asks for; where contexts and memory lie on it |
 //! | [`driver`] | the thread that owns the session: turns, and their ends |
 //! | [`compute`] | what is charged for the work between two calls |
 //! | [`finish`] | the trace and the summary at the end |

@@ -1,4 +1,4 @@
-//! What threads of the PPE do with a context of the simulated Cell.
+//! The calls of the PPE's threads on a context of the simulated Cell.
 
 use crate::context::{Context, ContextOptions};
 use crate::error::SpeError;
@@ -178,7 +178,7 @@ impl Seat {
         desk::call(driver, Call::AwaitEvents { wanted: wanted.as_ptr(), count: wanted.len(), until });
     }
 
-    /// What a thread waits for.
+    /// The event that a thread waits for.
     #[must_use]
     pub fn wanted(&self, events: u32) -> Wanted {
         Wanted { context: self.task, events }

@@ -1,10 +1,11 @@
 //! SPU programs that wait for a change of their local store without a call, found out and put aside.
 //!
-//! While a program has its turn, its thread looks at itself every few milliseconds of its CPU time. If the registers and all
-//! bytes of the local store are as they were in an earlier look, the program does the same for ever unless its store
-//! changes from outside. It then waits in virtual time until bytes arrive there. A program that computes is never in the
-//! same state twice, however long it takes.
+//! While a program has its turn, its thread looks at itself every few milliseconds of its CPU time. If the registers
+//! and all bytes of the local store are as they were in an earlier look, the program does the same for ever unless its
+//! store changes from outside. It then waits in virtual time until bytes arrive there. A program that computes is never
+//! in the same state twice, however long it takes.
 
+use crate::image::Loaded;
 use crate::simulated::spu;
 use crate::spu::SpuState;
 use crate::store::Store;
@@ -32,6 +33,8 @@ struct Watch {
     words: *const u64,
     /// Where its stack ends.
     limit: u64,
+    /// Whether it counts its work.
+    counts: bool,
     spu: *mut SpuState,
     states: [Cell<u64>; KEPT],
     count: Cell<usize>,
@@ -47,12 +50,13 @@ pub fn begin() -> io::Result<Ticks> {
     Ticks::begin(EVERY, look, interrupt)
 }
 
-/// Lets a program have its turn, while it is looked at. `end` is the end of its data in the store.
-pub fn watched<T>(store: &Store, end: usize, spu: *mut SpuState, turn: impl FnOnce() -> T) -> T {
+/// Lets a program have its turn, while it is looked at.
+pub fn watched<T>(store: &Store, loaded: &Loaded, spu: *mut SpuState, turn: impl FnOnce() -> T) -> T {
     let (base, bytes) = (store.base() as u64, store.bytes() as u64);
     let words = store.effective().cast::<u64>().cast_const();
     let states = [const { Cell::new(0) }; KEPT];
-    let mut watch = Watch { base, bytes, words, limit: base + end as u64, spu, states, count: Cell::new(0) };
+    let (limit, counts) = (base + loaded.end as u64, loaded.counts);
+    let mut watch = Watch { base, bytes, words, limit, counts, spu, states, count: Cell::new(0) };
     WATCH.store(&raw mut watch, Ordering::Release);
     let result = turn();
     WATCH.store(std::ptr::null_mut(), Ordering::Release);
@@ -67,12 +71,12 @@ fn watch<'a>() -> Option<&'a Watch> {
 /// Whether the program is in a state in which it was before.
 fn look(sample: Sample) -> bool {
     let Some(watch) = watch() else { return false };
-    let is_own_code = sample.at.wrapping_sub(watch.base) < watch.bytes;
-    let has_room = (watch.limit + ROOM_BYTES..watch.base + watch.bytes).contains(&sample.stack);
-    if !(is_own_code && has_room) {
+    if !watch.can_be_interrupted(sample) {
         return false;
     }
-    let state = watch.number() ^ sample.registers;
+    // A program that counts its work is in the same state if only that has changed.
+    let counter = if watch.counts { 0 } else { sample.counter };
+    let state = watch.number() ^ sample.registers ^ counter;
     let count = watch.count.get();
     let is_known = watch.states[..count.min(KEPT)].iter().any(|known| known.get() == state);
     watch.states[count % KEPT].set(state);
@@ -81,6 +85,12 @@ fn look(sample: Sample) -> bool {
 }
 
 impl Watch {
+    /// Whether the program is in its own code, with room on its stack.
+    fn can_be_interrupted(&self, sample: Sample) -> bool {
+        let is_own_code = sample.at.wrapping_sub(self.base) < self.bytes;
+        is_own_code && (self.limit + ROOM_BYTES..self.base + self.bytes).contains(&sample.stack)
+    }
+
     /// A number for all bytes of the store.
     fn number(&self) -> u64 {
         // FNV-1a over words, with a turn so that high bits count.
@@ -90,10 +100,13 @@ impl Watch {
     }
 }
 
-/// On the program's own stack, where it spins: waits in virtual time.
-fn interrupt() {
-    if let Some(watch) = watch() {
+/// On the program's own stack, at the lowest place where it spins: waits in virtual time. The work that it counted
+/// since its last call is not charged, because that depends on how long the spinning took here.
+fn interrupt(sample: Sample) {
+    if let Some(watch) = watch().filter(|watch| watch.can_be_interrupted(sample)) {
         // SAFETY: the program is interrupted in its own code, so that nothing else uses its state.
-        spu::call(unsafe { &mut *watch.spu }, Call::AwaitStore);
+        let spu = unsafe { &mut *watch.spu };
+        spu.simulated.count.forget(sample.counter);
+        spu::call(spu, Call::AwaitStore);
     }
 }

@@ -3,7 +3,7 @@
 //! While a thread runs, virtual time stands still. A thread that sleeps in the kernel for a while is left alone, and
 //! time goes on. So is a thread that is in the same state again: same registers, same end of its stack. It spins, and
 //! its next look at memory counts when something has been stored: after the first store, then after two more, four, and
-//! so on. What it then does has the virtual time of that store. A thread that computes is waited for, however long it
+//! so on. Its next actions have the virtual time of that store. A thread that computes is waited for, however long it
 //! takes.
 
 use crate::simulated::desk::Desk;
@@ -37,7 +37,7 @@ pub struct Running {
     asleep: u32,
 }
 
-/// What a look at a thread has found.
+/// The result of a look at a thread.
 #[derive(Debug)]
 pub enum Found {
     /// It computes, or has not been looked at long enough.
@@ -130,8 +130,8 @@ impl Spinning {
         self.unseen > 0
     }
 
-    /// Lets the thread look at memory for some of its CPU time. Returns whether it still spins; `has_called` says whether
-    /// it has made a call meanwhile.
+    /// Lets the thread look at memory for some of its CPU time. Returns whether it still spins; `has_called` says
+    /// whether it has made a call meanwhile.
     pub fn looks(&mut self, mut has_called: impl FnMut() -> bool) -> bool {
         self.unseen = 0;
         self.patience = (2 * self.patience).min(MOST_STORES);

@@ -81,6 +81,7 @@ pub struct ClusterDoctor {
     pub json: bool,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// A time, as typed.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     time_or_seconds(text).ok_or_else(|| "write a time such as 500ms, 10s or 2m".to_owned())
 }

@@ -19,7 +19,7 @@ pub struct Export {
 /// The formats of profiles and plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// Profile: core-to-core-latency's lower triangle of one-way nanoseconds.
+    /// Profile: core-to-core-latency's lower triangle of one-way nanoseconds. Cluster: round trips of all pairs.
     Csv,
     /// Profile: hwloc v2 XML with a distances matrix, for lstopo and hwloc programs.
     HwlocXml,
@@ -119,8 +119,8 @@ impl ExportFormat {
     ];
 
     /// The formats of clusters.
-    pub const OF_CLUSTERS: [ExportFormat; 3] =
-        [ExportFormat::TopologyConf, ExportFormat::TopologyYaml, ExportFormat::Json];
+    pub const OF_CLUSTERS: [ExportFormat; 4] =
+        [ExportFormat::TopologyConf, ExportFormat::TopologyYaml, ExportFormat::Csv, ExportFormat::Json];
 
     /// The word that is typed for it.
     pub fn name(self) -> String {
@@ -144,7 +144,7 @@ mod tests {
             let known = kinds.iter().filter(|kind| kind.contains(format)).count();
             let wanted = match format {
                 ExportFormat::Json => 4,
-                ExportFormat::Rankfile => 2,
+                ExportFormat::Rankfile | ExportFormat::Csv => 2,
                 _ => 1,
             };
             assert_eq!(known, wanted, "{format:?}");

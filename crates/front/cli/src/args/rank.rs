@@ -1,8 +1,11 @@
 //! `seatmap rank`, as typed.
 
+use super::FigureChanges;
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_papers::rank::{Shard, Variant};
+use seatmap_workload::MessageLibrary;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -33,6 +36,8 @@ pub struct RankStudy {
     /// The machine: host, a model such as cell-ps3, or a file of one.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
+    #[command(flatten)]
+    pub figures: FigureChanges,
     /// The pattern, that is, who talks to whom: ring:N or ring:N:bidirectional.
     #[arg(long, value_name = "PATTERN", required = true)]
     pub pattern: Option<String>,
@@ -45,6 +50,12 @@ pub struct RankStudy {
     /// Packets that each task takes from each side.
     #[arg(long, value_name = "N", default_value_t = seatmap_papers::rank::setup::USUAL_ROUNDS)]
     pub rounds: u32,
+    /// Bytes of an entry of the matrix in which the ring's library keeps its notifications: 4, 8, 16 or 128.
+    #[arg(long, value_name = "SIZE", default_value_t = MessageLibrary::default().entry_bytes, conflicts_with = "long")]
+    pub entry: u32,
+    /// Cycles of the ring's library between two looks at that matrix.
+    #[arg(long, value_name = "CYCLES", default_value_t = MessageLibrary::default().poll_cycles, conflicts_with = "long")]
+    pub poll: u32,
     /// How often each mapping is run.
     #[arg(long, value_name = "R", default_value_t = 3)]
     pub runs: u32,
@@ -63,6 +74,12 @@ pub struct RankStudy {
     /// Run one of N parts of the mappings; 'seatmap rank merge' puts their files together.
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
+    /// Spread the study over all ranks of this start: srun, mpirun or torchrun starts the same command on each node, or
+    /// set RANK and WORLD_SIZE. Rank 0 writes the results.
+    #[arg(long, conflicts_with = "shard")]
+    pub spread: bool,
+    #[command(flatten)]
+    pub meeting: MeetingPlace,
     /// Keep finished runs in this file, and go on where it ends.
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
@@ -72,6 +89,22 @@ pub struct RankStudy {
     /// Write what a PMU would have counted in the first run of the best and of the worst mapping of a model.
     #[arg(long, value_name = "FILE")]
     pub counters: Option<PathBuf>,
+}
+
+/// Where the ranks of --spread meet.
+#[derive(Debug, Args)]
+pub struct MeetingPlace {
+    /// Where the ranks of --spread meet: a file that all nodes see, or HOST:PORT of rank 0. By default a file in this
+    /// folder, or MASTER_ADDR and MASTER_PORT where they are set.
+    #[arg(long, value_name = "PLACE", requires = "spread")]
+    pub meet: Option<String>,
+    /// A file with the secret that the ranks of --spread share, readable by its owner alone; or set SEATMAP_SECRET. A
+    /// meeting file brings its own.
+    #[arg(long, value_name = "FILE", requires = "spread")]
+    pub secret_file: Option<PathBuf>,
+    /// How long the ranks of --spread wait for each other.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = super::cluster::duration)]
+    pub timeout: Duration,
 }
 
 /// Where the ranking goes.

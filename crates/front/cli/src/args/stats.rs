@@ -1,6 +1,6 @@
 //! `seatmap stats`, as typed.
 
-use super::LevelChoice;
+use super::{FigureChanges, LevelChoice};
 use clap::{Args, ValueEnum};
 use seatmap_papers::cell_stats::Function;
 use std::path::PathBuf;
@@ -11,6 +11,8 @@ pub struct Stats {
     /// The machine that is measured: host, a model such as cell-qs20, or a file of one.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
+    #[command(flatten)]
+    pub figures: FigureChanges,
     /// The primitive; without it all of them, in tables and figures.
     #[arg(short = 'f', long, value_name = "FUNCTION")]
     pub function: Option<FunctionChoice>,

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Workers {
-    /// calls, gains, streams, or a program: matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is repeated may
-    /// be left out.
+    /// calls, gains, streams, libspe2 (programs in C; needs seatmap-cellcc), or a program: matrix:SIZE:ITERATIONS,
+    /// black-scholes:BLOCKS:CYCLES; what is repeated may be left out.
     #[arg(value_name = "WHAT", default_value = "calls")]
     pub what: What,
     /// The controller's CPU, then those of the workers; all that this process may use by default.
@@ -47,6 +47,8 @@ pub enum What {
     Gains,
     /// TCP streams through pollers.
     Streams,
+    /// The C programs against libspe2.
+    Libspe2,
     /// A program.
     Program(Workload),
 }
@@ -59,6 +61,7 @@ impl FromStr for What {
             "calls" => Ok(What::Calls),
             "gains" => Ok(What::Gains),
             "streams" => Ok(What::Streams),
+            "libspe2" => Ok(What::Libspe2),
             program => program.parse().map(What::Program),
         }
     }

@@ -3,13 +3,11 @@
 use crate::args::{Cluster, ClusterCommand, ClusterDoctor, ClusterMeasure};
 use crate::bar::Bar;
 use crate::error::{AtFile, CliError};
-use crate::input;
 use crate::output::{self, Destination};
-use seatmap_cluster::judge::{Fault, faults};
+use crate::{input, meet};
+use seatmap_cluster::judge::{Fault, faults, unsettled};
 use seatmap_cluster::measure::{self, MeasureError, Own};
-use seatmap_cluster::meeting::{Meeting, MeetingError};
 use seatmap_cluster::mpi::MpiError;
-use seatmap_cluster::secret::Secret;
 use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank};
 use seatmap_machine::Profile;
 use seatmap_report::{cluster, counted};
@@ -46,16 +44,15 @@ pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
 }
 
 fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let rank = Rank::find(variable).map_err(CliError::input)?;
+    let rank = meet::rank()?;
     // Only rank 0 writes.
     let destination = match (&typed.output, rank.rank) {
         (Some(path), 0) => Some(Destination::new(path)?),
         _ => None,
     };
     let options = Options {
-        meeting: Meeting::find(typed.meet.as_deref(), &rank, variable),
-        secret: secret(typed)?,
+        meeting: meet::place(typed.meet.as_deref(), &rank),
+        secret: meet::secret(typed.secret_file.as_deref())?,
         all: typed.all,
         each_rank: typed.each_rank,
         loaded: typed.loaded,
@@ -108,15 +105,6 @@ fn compiler(typed: &ClusterMeasure) -> String {
     named.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "mpicc".to_owned())
 }
 
-fn secret(typed: &ClusterMeasure) -> Result<Option<Secret>, CliError> {
-    let given = match (&typed.secret_file, std::env::var("SEATMAP_SECRET")) {
-        (Some(path), _) => Some(Secret::of_file(path)),
-        (None, Ok(text)) => Some(Secret::given(&text, "SEATMAP_SECRET")),
-        (None, Err(_)) => None,
-    };
-    given.transpose().map_err(CliError::input)
-}
-
 fn earlier(typed: &ClusterMeasure, rank: &Rank) -> Result<Option<Measured>, CliError> {
     match &typed.resume {
         Some(path) if rank.rank == 0 => read(path, &input::bytes(path)?).map(Some),
@@ -163,13 +151,13 @@ fn tell(found: &Measured, typed: &ClusterMeasure, destination: Option<Destinatio
 
 /// Things that the user can change are bad input.
 fn failed(error: MeasureError) -> CliError {
-    match &error {
-        MeasureError::Meeting(MeetingError::Secret | MeetingError::Bad(_) | MeetingError::File(..))
-        | MeasureError::Mpi(MpiError::NoCompiler { .. } | MpiError::Compiler { .. })
-        | MeasureError::Earlier(_)
-        | MeasureError::OneNode(..) => CliError::input(error),
-        _ => CliError::work(error),
-    }
+    let is_input = match &error {
+        MeasureError::Meeting(error) => meet::is_input(error),
+        MeasureError::Mpi(error) => matches!(error, MpiError::NoCompiler { .. } | MpiError::Compiler { .. }),
+        MeasureError::Earlier(_) | MeasureError::OneNode(..) => true,
+        _ => false,
+    };
+    if is_input { CliError::input(error) } else { CliError::work(error) }
 }
 
 /// The document that `--json` prints.
@@ -179,14 +167,19 @@ struct Document<'a> {
     nodes: usize,
     pairs: usize,
     faults: &'a [Fault],
+    /// Pairs of nodes that were too noisy to judge.
+    unsettled: Vec<[&'a str; 2]>,
 }
 
 fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
     let cluster = read(&typed.cluster, &input::bytes(&typed.cluster)?)?;
     let found = faults(&cluster);
     let (nodes, pairs) = (cluster.nodes.len(), cluster.pairs.len());
+    let unsettled: Vec<[&str; 2]> =
+        unsettled(&cluster).into_iter().map(|pair| pair.map(|node| cluster.nodes[node].name.as_str())).collect();
+    let document = Document { format: "seatmap-cluster-faults/1", nodes, pairs, faults: &found, unsettled };
     match typed.json {
-        true => output::json(&Document { format: "seatmap-cluster-faults/1", nodes, pairs, faults: &found })?,
+        true => output::json(&document)?,
         false => output::print(&cluster::verdict(&cluster, &found))?,
     }
     if typed.fail && !found.is_empty() {

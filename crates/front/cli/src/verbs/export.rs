@@ -6,7 +6,7 @@ use crate::output::Destination;
 use crate::verbs::cluster;
 use crate::verbs::place::ranks;
 use crate::{input, plan_input};
-use seatmap_cluster::{Cluster, topology};
+use seatmap_cluster::{Cluster, table, topology};
 use seatmap_machine::Profile;
 use seatmap_plan::export::{
     ExportError, container, dpdk, gomp, hwloc, kmp, kubernetes, libvirt, likwid_pin, nginx, numactl, omp_places,
@@ -59,6 +59,10 @@ fn of_cluster(name: &str, cluster: &Cluster, format: ExportFormat) -> Result<Str
     match format {
         ExportFormat::TopologyConf => topology::conf(cluster).map_err(refused),
         ExportFormat::TopologyYaml => topology::yaml(cluster).map_err(refused),
+        ExportFormat::Csv => {
+            let unmeasured = || CliError::input(AtFile::new(Path::new(name), "no pair of its nodes was measured"));
+            table::csv(cluster).ok_or_else(unmeasured)
+        }
         ExportFormat::Json => Ok(cluster.to_json()),
         _ => Err(unfit(format, name, "cluster", &ExportFormat::OF_CLUSTERS)),
     }

@@ -1,6 +1,7 @@
 //! `seatmap rank`.
 
 mod asked;
+mod over_ranks;
 mod results;
 
 use crate::args::{Rank, RankCommand, RankStudy};
@@ -10,6 +11,7 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output::Destination;
 use asked::Asked;
+use over_ranks::Start;
 use results::Results;
 use seatmap_catalog::{Capability, Runner};
 use seatmap_document::written;
@@ -34,12 +36,19 @@ const COUNTERS: &str = "seatmap-counters/1";
 pub fn run(typed: &Rank) -> Result<(), CliError> {
     match &typed.command {
         Some(RankCommand::Merge { files, results }) => Results::new(results)?.deliver(&merged(files)?),
-        None => study(&typed.study, &Results::new(&typed.results)?),
+        None => {
+            let start = typed.study.spread.then(|| Start::found(&typed.study.meeting)).transpose()?;
+            match start {
+                Some(start) if !start.is_first() => start.follow(&typed.study),
+                start => study(&typed.study, &Results::new(&typed.results)?, start.as_ref()),
+            }
+        }
     }
 }
 
-fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
-    let runner = input::machine(&typed.on)?.runner(Capability::RunsChannels).map_err(CliError::input)?;
+fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<(), CliError> {
+    let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
+    start.map_or(Ok(()), |_| over_ranks::check(&runner))?;
     let mut bed = matches!(runner, Runner::Host).then(HostBed::new).transpose().map_err(CliError::work)?;
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
     if counters.is_some() && bed.is_some() {
@@ -55,8 +64,8 @@ fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
         RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
     };
     let mut journal = typed.resume.as_ref().map(open).transpose()?;
-    let whole = timed(&runner, bed.as_mut(), &setup, &mut times, journal.as_mut(), &interrupt)?;
-    if !whole {
+    let study = Study { setup: &setup, times: &mut times, journal: journal.as_mut(), interrupt: &interrupt, start };
+    if !study.timed(&runner, bed.as_mut())? {
         return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
     }
     let ranking = Ranking::new(setup, typed.shard, &times);
@@ -68,32 +77,48 @@ fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
 }
 
-/// Runs what is missing: on models as many at once as there are CPUs, on the host one after the other.
-fn timed(
-    runner: &Runner,
-    host: Option<&mut HostBed>,
-    setup: &Setup,
-    times: &mut Times,
-    journal: Option<&mut RankJournal>,
-    interrupt: &Interrupt,
-) -> Result<bool, CliError> {
-    let bar = Bar::new("ranking");
-    let mut observe = |done, wanted| {
-        bar.show(done, wanted);
-        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    match (runner, host) {
-        (Runner::CellBe(model), _) => {
-            let bed = || CellBed::new(Arc::clone(model));
-            in_parallel(setup, times, bed, journal, &mut observe).map_err(CliError::work)
+/// A study under way.
+struct Study<'a> {
+    setup: &'a Setup,
+    times: &'a mut Times,
+    journal: Option<&'a mut RankJournal>,
+    interrupt: &'a Interrupt,
+    /// The ranks that it is spread over.
+    start: Option<&'a Start>,
+}
+
+impl Study<'_> {
+    /// Runs what is missing: on models as many at once as there are CPUs, on the host one after the other. Whether all
+    /// is known now.
+    fn timed(self, runner: &Runner, host: Option<&mut HostBed>) -> Result<bool, CliError> {
+        match (runner, host) {
+            (Runner::CellBe(model), _) => self.on_models(|| CellBed::new(Arc::clone(model))),
+            (Runner::Coherent(model), _) => self.on_models(|| CoherentBed::new(Arc::clone(model))),
+            (Runner::Host, Some(bed)) => {
+                let bar = Bar::new("ranking");
+                let mut observe = |done, wanted| go_on(&bar, self.interrupt, done, wanted);
+                in_blocks(self.setup, self.times, bed, self.journal, &mut observe).map_err(CliError::work)
+            }
+            (Runner::Host, None) => unreachable!("this host has a bed"),
         }
-        (Runner::Coherent(model), _) => {
-            let bed = || CoherentBed::new(Arc::clone(model));
-            in_parallel(setup, times, bed, journal, &mut observe).map_err(CliError::work)
-        }
-        (Runner::Host, Some(bed)) => in_blocks(setup, times, bed, journal, &mut observe).map_err(CliError::work),
-        (Runner::Host, None) => unreachable!("this host has a bed"),
     }
+
+    fn on_models<B: Bed>(self, bed: impl Fn() -> B + Send + Sync) -> Result<bool, CliError> {
+        let bar = Bar::new("ranking");
+        let mut observe = |done, wanted| go_on(&bar, self.interrupt, done, wanted);
+        match self.start {
+            Some(start) => {
+                let is_asked = || self.interrupt.asked();
+                start.lead(self.setup, self.times, bed, self.journal, (&mut observe, &is_asked))
+            }
+            None => in_parallel(self.setup, self.times, bed, self.journal, &mut observe).map_err(CliError::work),
+        }
+    }
+}
+
+fn go_on(bar: &Bar, interrupt: &Interrupt, done: usize, wanted: usize) -> ControlFlow<()> {
+    bar.show(done, wanted);
+    if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// The counters of the first and the last mapping of a ranking, each run once more.

@@ -53,7 +53,7 @@ struct All<'a> {
 /// Says what each way of communicating costs.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
     taken::check(typed)?;
-    match input::machine(&typed.on)?.runner(Capability::RunsChannels).map_err(CliError::input)? {
+    match input::runner(&typed.on, Capability::RunsChannels, &typed.figures)? {
         Runner::Host => on_host(typed),
         Runner::CellBe(model) => on_cell(typed, &model),
         Runner::Coherent(model) => on_coherent(typed, &model),

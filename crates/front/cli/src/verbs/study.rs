@@ -7,16 +7,18 @@ use crate::output::{self, Destination};
 use crate::{input, place};
 use seatmap_document::visible_lines;
 use seatmap_report::counted;
-use seatmap_report::study::{FORMAT, Found, Study, markdown, text};
+use seatmap_report::study::{FORMAT, Found, FoundTable, Study, Table, markdown, text};
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 
 /// The studies, compiled in.
-const STUDIES: [&str; 5] = [
+const STUDIES: [&str; 7] = [
     include_str!("../../../../../studies/cellstats/study.toml"),
     include_str!("../../../../../studies/cellule-2010/study.toml"),
+    include_str!("../../../../../studies/cellule-libspe2/study.toml"),
     include_str!("../../../../../studies/keller/study.toml"),
+    include_str!("../../../../../studies/keller-why/study.toml"),
     include_str!("../../../../../studies/liu-2015/study.toml"),
     include_str!("../../../../../studies/sudheer/study.toml"),
 ];
@@ -29,14 +31,14 @@ pub fn run(typed: &Typed) -> Result<(), CliError> {
         if study.is_of_host {
             study.about += &format!(" Measured on {}.", here()?);
         }
-        let found = figures(&study, &mut runs)?;
+        let (found, tables) = (figures(&study, &mut runs)?, tables(&study, &mut runs)?);
         if let Some(folder) = &typed.write {
-            write(&study, &found, folder)?;
+            write(&study, &found, &tables, folder)?;
         }
         if !typed.json {
-            output::print(&(visible_lines(text(&study, &found)) + "\n"))?;
+            output::print(&(visible_lines(text(&study, &found, &tables)) + "\n"))?;
         }
-        documents.push(serde_json::json!({ "name": study.name, "figures": found }));
+        documents.push(serde_json::json!({ "name": study.name, "figures": found, "tables": tables }));
     }
     match typed.json {
         true => output::json(&serde_json::json!({ "format": FORMAT, "studies": documents })),
@@ -95,11 +97,25 @@ fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
     Ok(found)
 }
 
+fn tables(study: &Study, runs: &mut Runs) -> Result<Vec<FoundTable>, CliError> {
+    let bar = Bar::new("studying");
+    let wanted: usize = study.table.iter().map(|table| table.row.len() * table.column.len()).sum();
+    let mut done = 0;
+    let found = |table: &Table| {
+        table.found(|command| {
+            bar.show(done, wanted);
+            done += 1;
+            runs.value(command, &table.value)
+        })
+    };
+    study.table.iter().map(found).collect()
+}
+
 /// A page, and the pictures on it.
-fn write(study: &Study, found: &[Found], folder: &Path) -> Result<(), CliError> {
+fn write(study: &Study, found: &[Found], tables: &[FoundTable], folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|error| CliError::work(AtFile::new(folder, error)))?;
     let page = folder.join(format!("{}.md", study.name));
-    Destination::new(&page)?.write(&visible_lines(markdown(study, found)))?;
+    Destination::new(&page)?.write(&visible_lines(markdown(study, found, tables)))?;
     for picture in &study.picture {
         let file = folder.join(&picture.file).display().to_string();
         let words: Vec<String> = picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();

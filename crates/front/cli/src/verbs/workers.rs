@@ -9,6 +9,8 @@ use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_papers::cellule::costs::costs;
 use seatmap_papers::cellule::document::Found;
 use seatmap_papers::cellule::gains::{Figure, gains};
+use seatmap_papers::cellule::libspe2::gains::Curves;
+use seatmap_papers::cellule::libspe2::libspe2;
 use seatmap_papers::cellule::seats::on;
 use seatmap_papers::cellule::streams;
 use seatmap_papers::cellule::streams::Configuration;
@@ -24,8 +26,8 @@ const LASTING: Duration = Duration::from_secs(3);
 
 /// Says what it costs to have work done by pinned workers, and by threads made for it.
 pub fn run(typed: &Workers) -> Result<(), CliError> {
-    if typed.svg.is_some() && typed.what != What::Gains {
-        return Err(CliError::input("--svg draws what is gained by size: seatmap workers gains --svg FILE"));
+    if typed.svg.is_some() && !matches!(typed.what, What::Gains | What::Libspe2) {
+        return Err(CliError::input("--svg draws what is gained by size: seatmap workers gains|libspe2 --svg FILE"));
     }
     check(typed)?;
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
@@ -35,8 +37,10 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
         None => seatmap_os::affinity::current().map_err(CliError::work)?,
     };
     let found = found(typed, &cpus)?;
-    if let (Some(picture), Found::Gains(figures)) = (picture, &found) {
-        picture.write(&charts(&drawn(figures)))?;
+    match (picture, &found) {
+        (Some(picture), Found::Gains(figures)) => picture.write(&charts(&drawn(figures)))?,
+        (Some(picture), Found::Libspe2(found)) => picture.write(&charts(&of_programs(&found.figures)))?,
+        _ => {}
     }
     let document = Document::new(place::host_name(), cpus, found);
     if let Some(page) = &page {
@@ -77,6 +81,7 @@ fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
         What::Calls => counted(cpus, workers, turns).map(Found::Calls),
         What::Program(workload) => compare(workload, &seats, turns).map(|found| Found::Program(Box::new(found))),
         What::Gains => gains(cpus, workers, turns, |done, all| bar.show(done, all)).map(Found::Gains),
+        What::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all)).map(|it| Found::Libspe2(Box::new(it))),
         What::Streams => through(cpus, typed.seconds.unwrap_or(LASTING)).map(Found::Streams),
     };
     found.map_err(CliError::work)
@@ -106,4 +111,15 @@ fn drawn(figures: &[Figure]) -> Vec<Chart> {
     };
     let both = |figure| [chart(figure, "a thread a worker", true), chart(figure, "a thread a task", false)];
     figures.iter().flat_map(both).collect()
+}
+
+/// The gain of the cell's style of libspe2 over Linux's.
+fn of_programs(figures: &[Curves]) -> Vec<Chart> {
+    let chart = |figure: &Curves| Chart {
+        title: format!("{}: C programs, cell over Linux style", figure.title),
+        across: figure.across.to_owned(),
+        up: "(Linux - cell) / Linux in %".to_owned(),
+        curves: figure.curves(),
+    };
+    figures.iter().map(chart).collect()
 }

@@ -45,6 +45,35 @@ fn pinned_threads_and_one_way_are_other_studies() {
 }
 
 #[test]
+fn figures_of_a_model_and_parts_of_the_library_can_be_changed() {
+    let place = Place::new();
+    let ring = ["rank", "--on", "cell-ps3", "--pattern", "ring:4:bidirectional", "--rounds", "10", "--runs", "1"];
+    let best_ns =
+        |more: &[&str]| place.json(&[&ring[..], more, &["--json"]].concat())["best_mean_ns"].as_f64().unwrap();
+    let usual = best_ns(&[]);
+    assert!(best_ns(&["--set", "snoop_cycles=400"]) > 1.2 * usual);
+    assert!(best_ns(&["--set", "snoop_cycles=400", "--set", "snoop_cycles=100"]) == usual, "the last one counts");
+    assert!(best_ns(&["--poll", "3000"]) > 1.2 * usual);
+    assert_ne!(best_ns(&["--entry", "4"]), usual);
+    assert_eq!(best_ns(&["--entry", "16", "--poll", "60"]), usual);
+    let refused = |more: &[&str]| place.one_line_refusal(&[&ring[..], more].concat());
+    insta::assert_snapshot!(refused(&["--set", "beats=0"]), @"seatmap: cell-ps3: figures.beats is 0; give bus cycles from 1 to 10000");
+    insta::assert_snapshot!(refused(&["--entry", "32"]), @"seatmap: entries of 32 bytes; the ring's library writes entries of 4, 8, 16 or 128 bytes");
+    let unknown = refused(&["--set", "snoop=1"]);
+    assert!(
+        unknown.starts_with("seatmap: cell-ps3: there is no figure 'snoop'; there are bus_cycles, beats,"),
+        "{unknown}"
+    );
+    let other = place.one_line_refusal(&["rank", "--on", "scc-48", "--pattern", "ring:4", "--set", "beats=8"]);
+    assert_eq!(other, "seatmap: --set changes figures of a Cell model, and scc-48 is another machine");
+    let list = [&ring[..], &["--set", "snoop_cycles"]].concat();
+    assert!(place.refusal(&list).contains("such as snoop_cycles=200"));
+    let stats = ["stats", "-f", "mailbox", "-s", "--on", "cell-ps3", "--json"];
+    let latency = |more: &[&str]| place.json(&[&stats[..], more].concat())["latency_ns"].as_f64().unwrap();
+    assert!(latency(&["--set", "snoop_cycles=400"]) > latency(&[]) + 90.0, "a message has one command");
+}
+
+#[test]
 fn parts_make_the_whole_to_the_byte() {
     let place = Place::new();
     for (part, name) in [("1/3", "a"), ("2/3", "b"), ("3/3", "c")] {

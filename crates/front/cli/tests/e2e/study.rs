@@ -27,6 +27,18 @@ unit = ""
 kind = "check"
 note = "Random placements are not better than the best."
 
+[[table]]
+title = "Skew"
+about = "The time of the best mapping."
+rows = "skew"
+value = "/best_mean_ns"
+per = 20
+column = [{ name = "2 KB", word = "--packet 2k" }, { name = "512 B", word = "--packet 512", published = 2.0 }]
+row = [
+    { what = "as it is", command = "rank --on cell-ps3 --pattern ring:3 --rounds 20 COLUMN" },
+    { what = "none", command = "rank --on cell-ps3 --pattern ring:3 --rounds 20 COLUMN --set start_skew_cycles=0", note = "Less." },
+]
+
 [[picture]]
 title = "A ranking"
 file = "own.svg"
@@ -44,6 +56,12 @@ fn a_study_of_ones_own() {
     let page = place.read("pages/own.md");
     assert!(page.contains("0 of 1 checks met, 1 of 1 calibrations"), "{page}");
     assert!(page.contains("Random placements are not better than the best."), "{page}");
+    let rows = found["studies"][0]["tables"][0]["rows"].as_array().unwrap();
+    let times: Vec<f64> =
+        rows.iter().flat_map(|row| row["ours"].as_array().unwrap()).map(|ours| ours.as_f64().unwrap()).collect();
+    assert!(times.len() == 4 && times[0] > times[1] && times[0] != times[2], "{found}");
+    assert!(page.contains("## Skew") && page.contains("- **none**: Less."), "{page}");
+    assert!(page.contains("seatmap rank --on cell-ps3 --pattern ring:3 --rounds 20 --packet 512 --set"), "{page}");
     assert!(place.read("pages/own.svg").starts_with("<svg"), "a picture");
 }
 

@@ -81,3 +81,12 @@ fn a_page_holds_what_was_found() {
     assert!(place.stdout(&[&ask[..], &["-"]].concat()).starts_with("<!DOCTYPE html>"));
     assert!(place.one_line_refusal(&[&ask[..], &["-", "--json"]].concat()).contains("both print on stdout"));
 }
+
+#[test]
+fn programs_in_c_need_their_compiler() {
+    let place = Place::new();
+    let output = place.command(&["workers", "libspe2"]).env("SEATMAP_CELLCC", "no-such-cellcc").output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{words}");
+    assert!(words.contains("no-such-cellcc: it is not there; 'make install-lib PREFIX=FOLDER' installs it"), "{words}");
+}

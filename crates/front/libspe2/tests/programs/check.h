@@ -42,7 +42,7 @@ static spe_context_ptr_t loaded(unsigned int flags)
 
 struct run {
     spe_context_ptr_t spe;
-    void *argp;
+    void *argp, *envp;
     pthread_t thread;
     int result;
     spe_stop_info_t info;
@@ -52,7 +52,7 @@ static void *run_thread(void *pointer)
 {
     struct run *run = pointer;
     unsigned int entry = SPE_DEFAULT_ENTRY;
-    run->result = spe_context_run(run->spe, &entry, 0, run->argp, NULL, &run->info);
+    run->result = spe_context_run(run->spe, &entry, 0, run->argp, run->envp, &run->info);
     return NULL;
 }
 

@@ -36,7 +36,7 @@ fn specific_ones_agree_with_bytes_in_cplusplus() {
 fn an_intrinsic_is_one_instruction_where_there_is_one() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/single.c");
-    let compile = ["spu", "-std=gnu11", "-O2", "-c", "-o", "single.o", source.to_str().unwrap()];
+    let compile = ["spu", "--no-count", "-std=gnu11", "-O2", "-c", "-o", "single.o", source.to_str().unwrap()];
     tool.cellcc_for("x86-64-v3", &compile).unwrap();
     let object = tool.path("single.o");
     let Ok(output) = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(object).output() else {

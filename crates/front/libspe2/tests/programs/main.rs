@@ -3,8 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod agreement;
+mod cellule;
+mod conformance;
 mod examples;
 mod intrinsics;
+mod pages;
 mod public;
 mod sdk;
 mod simulated;

@@ -26,7 +26,7 @@ fn programs_like_public_ones_run_unchanged() {
     copy(&tool.source("tests/public"), &folder);
     let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let programs: Vec<_> = entries.filter(|path| path.is_dir()).collect();
-    assert!(programs.len() >= 11, "{programs:?}");
+    assert!(programs.len() >= 15, "{programs:?}");
     for program in programs {
         for machine in ["host", "cell-qs20"] {
             let failed = check(&program, &tools, machine);

@@ -29,6 +29,33 @@ fn a_run_takes_the_same_virtual_time_again() {
     assert_ne!(on("cell-ps3"), on("cell-qs20"), "they have other time bases");
 }
 
+/// The ticks that some work takes, and twice as much.
+fn work_ticks(tool: &Tool, program: &std::path::Path, compute: &str) -> (f64, f64) {
+    let said = tool.succeed(program, &[("SEATMAP_SPE", "cell-ps3"), ("SEATMAP_SPE_COMPUTE", compute)]);
+    let (once, twice) = said.trim().split_once(' ').unwrap();
+    (once.parse().unwrap(), twice.parse().unwrap())
+}
+
+#[test]
+fn work_is_charged_as_it_was_counted() {
+    let Some(tool) = Tool::new() else { return };
+    let program = program(&tool, "work");
+    tool.succeed(&program, &[]);
+    let (once, twice) = work_ticks(&tool, &program, "");
+    assert_eq!(work_ticks(&tool, &program, "count"), (once, twice), "the same again, and the usual choice");
+    // 100,000 rounds of four to twelve instructions at 3.2 GHz, in ticks of 12.5 ns.
+    assert!((10_000.0..30_000.0).contains(&once) && (1.99..2.01).contains(&(twice / once)), "{once} {twice}");
+    let (half, _) = work_ticks(&tool, &program, "count:0.5");
+    assert!((half * 2.0 / once - 1.0).abs() < 0.01, "{half} is half of {once}");
+    // The reads of the decrementer themselves take three nanoseconds.
+    assert!(work_ticks(&tool, &program, "none").1 < 2.0);
+    let (here, _) = work_ticks(&tool, &program, "host:1000");
+    assert!(here > 0.0);
+    let source = tool.source("tests/programs/work.c");
+    let silent = tool.build_with(&source, &source, &["--no-count"]);
+    assert!(work_ticks(&tool, &silent, "count").1 < 2.0, "this one does not count");
+}
+
 #[test]
 fn programs_that_spin_on_memory_go_on_and_take_the_same_time_again() {
     let Some(tool) = Tool::new() else { return };
@@ -51,7 +78,8 @@ fn a_deadlock_says_who_waits_for_what() {
     assert_eq!((ended.status.code(), ended.stdout.as_slice()), (Some(1), &b"both wait\n"[..]));
     let words = words(&ended);
     for part in [
-        "libspe2: deadlock after 1680000 ns: PPE thread 0 waits for the end of PPE thread 1;",
+        "libspe2: deadlock after 16800",
+        " ns: PPE thread 0 waits for the end of PPE thread 1;",
         "PPE thread 1 waits for the end of SPE context 0;",
         "SPE context 0 waits for a message in its mailbox;",
         "SPE context 1 waits for a signal in its register 1",

@@ -83,10 +83,11 @@ impl Tool {
         let (compile, link) = (language(spu, "spu"), language(ppu, "ppu"));
         let (spu, ppu) = (spu.to_str().unwrap(), ppu.to_str().unwrap());
         let own = self.source("tests/programs");
-        let compile = [compile[0].as_str(), &compile[1], "-I", own.to_str().unwrap(), "-o", "work.spu", spu];
+        let own = own.to_str().unwrap();
+        let compile = [compile[0].as_str(), &compile[1], "-I", own, "-o", "work.spu", spu];
         self.cellcc(&[&compile[..], &strict[..], more].concat()).unwrap();
         self.cellcc(&["embed", "work", "work.spu", "work.o"]).unwrap();
-        let link = [link[0].as_str(), &link[1], "-o", "program", ppu, "work.o"];
+        let link = [link[0].as_str(), &link[1], "-I", own, "-o", "program", ppu, "work.o"];
         self.cellcc(&[&link[..], &strict[..]].concat()).unwrap();
         self.folder.path().join("program")
     }

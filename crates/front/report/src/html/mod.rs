@@ -10,6 +10,7 @@ mod charts;
 mod cluster;
 mod data;
 mod doctor;
+mod libspe2;
 mod map;
 mod noise;
 mod page;

@@ -1,6 +1,6 @@
 //! The page of what work costs that is done by pinned workers, and by threads made for it.
 
-use super::{document, head};
+use super::{document, head, libspe2};
 use crate::about::counted;
 use crate::ranking::duration;
 use crate::svg::Chart;
@@ -27,6 +27,7 @@ pub fn workers(document_of: &Document) -> String {
                 Found::Program(found) => (program(found)),
                 Found::Gains(figures) => div.columns { @for figure in figures { (gains(figure)) } },
                 Found::Streams(all) => (streams(all)),
+                Found::Libspe2(found) => (libspe2::page(found)),
             }
         }
         footer { "After Gupta et al. 2010. The runtime's workers are made once and wait; threads are made for the work." }
@@ -43,6 +44,7 @@ fn sentence(found: &Found) -> String {
         }
         Found::Gains(figures) => of_gains(figures),
         Found::Streams(all) => of_streams(all),
+        Found::Libspe2(found) => libspe2::sentence(found),
     }
 }
 
@@ -111,7 +113,7 @@ fn calls(costs: &Costs) -> Markup {
     }
 }
 
-fn spread(of: &Spread) -> Markup {
+pub(super) fn spread(of: &Spread) -> Markup {
     html! { strong { (duration(of.median_ns)) } " ± " (duration(of.deviation_ns)) }
 }
 

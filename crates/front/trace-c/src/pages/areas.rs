@@ -159,7 +159,7 @@ impl Areas {
         entries[..there].iter().any(|entry| is_there(*entry))
     }
 
-    /// What the kernel knows of each page of a piece; how many pages it told of.
+    /// The kernel's knowledge of each page of a piece; how many pages it told of.
     fn there(&self, piece: Piece, entries: &mut [u64; PIECE_BYTES / PAGE]) -> usize {
         let pages = ((piece.end - piece.start) / PAGE).min(entries.len());
         let at = (piece.start / PAGE * size_of::<u64>()) as i64;

@@ -1,4 +1,4 @@
-//! What the kernel tells of the memory of this process: `struct uffd_msg`.
+//! Messages of the kernel about the memory of this process: `struct uffd_msg`.
 
 use std::ffi::c_int;
 
@@ -9,7 +9,7 @@ pub const MESSAGE_BYTES: usize = 32;
 const WRITES: u64 = 1;
 const PROTECTED: u64 = 2;
 
-/// What happened.
+/// The kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A thread waits for a page.

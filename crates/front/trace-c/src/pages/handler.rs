@@ -24,8 +24,8 @@ const LOOK_NS: u64 = 100_000_000;
 const LOOK_SHARE: u64 = 50;
 /// Ticks between two readings of CPU times.
 const READ_EVERY: u64 = 8;
-/// How long memory rests after the program gave its pages back, in nanoseconds. The kernel drops the pages a moment after
-/// it told so; one that was taken in between would come back with its old content.
+/// How long memory rests after the program gave its pages back, in nanoseconds. The kernel drops the pages a moment
+/// after it told so; one that was taken in between would come back with its old content.
 const REST_NS: u64 = 2_000_000_000;
 /// Ranges that rest at once; more make all memory rest.
 const RESTS: usize = 32;

@@ -24,7 +24,7 @@ const OF_PRIVATE: u64 = 1;
 /// Attempts to find a page that is worth it.
 const ATTEMPTS: usize = 4;
 
-/// What was used so far, in nanoseconds of CPU time.
+/// The CPU time that was used so far, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Used {
     /// By the program, without what sampling takes.

@@ -1,4 +1,4 @@
-//! What a fault costs the thread that has it: measured once, when the program begins.
+//! The cost of a fault to the thread that has it: measured once, when the program begins.
 
 use super::handler::FAULT_NS;
 use super::kernel::Faults;

@@ -35,7 +35,7 @@ pub enum Record {
     Written(Sample),
     /// A thread wrote to a page that was protected.
     Changed(Sample),
-    /// What the sampling took so far.
+    /// The time that the sampling took so far.
     Cost {
         /// The thread that samples, in nanoseconds of CPU time.
         own_ns: u64,

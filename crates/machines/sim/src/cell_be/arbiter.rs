@@ -1,7 +1,12 @@
 //! The data arbiter of a chip: it decides when each transfer starts, and on which of the four rings.
 //!
-//! The arbiter serves the memory controller first and the other elements in turn (round robin). It takes the shorter
-//! direction, and starts a transfer when its source, its target, a ring and every segment of the route are free.
+//! The arbiter serves the memory controller first and the other elements in turn (round robin): the one that has
+//! waited longest since its last grant comes first. It takes the shorter direction, and starts a transfer when its
+//! source, its target, a ring and every segment of the route are free.
+//!
+//! A far element can start before a near one, because its wave needs longer to the target. While an element whose turn
+//! it is waits for a busy target, later elements must therefore not take that target: otherwise the far elements win
+//! each time, and the near ones starve.
 
 use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::invariant::{broken, invariant};
@@ -12,12 +17,24 @@ use std::collections::VecDeque;
 /// Waiting transfers of one element for which its queue has room before it grows.
 const WAITING: usize = 256;
 
+/// The order before the first grant.
+const FIRST_ORDER: [u8; ELEMENT_COUNT] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+
 /// A transfer that waits for the rings.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     transaction: u32,
     target: u8,
     since: u64,
+}
+
+/// One arbitration.
+struct Round {
+    now: u64,
+    /// The time of the next one.
+    next: u64,
+    /// Busy targets for which an element waits whose turn it is, one bit each.
+    claimed: u16,
 }
 
 /// A started transfer.
@@ -56,8 +73,8 @@ pub struct DataArbiter {
     receive_free: [u64; ELEMENT_COUNT],
     /// The memory controller, which is served first.
     memory: usize,
-    /// The first of the other elements to be served.
-    turn: usize,
+    /// The elements in the order in which they are served: the one granted last is the last.
+    order: [u8; ELEMENT_COUNT],
     /// The time of the next arbitration; `u64::MAX` for never.
     next: u64,
     granted: Vec<Grant>,
@@ -78,7 +95,7 @@ impl DataArbiter {
             send_free: [0; ELEMENT_COUNT],
             receive_free: [0; ELEMENT_COUNT],
             memory,
-            turn: 0,
+            order: FIRST_ORDER,
             next: u64::MAX,
             granted: Vec::with_capacity(ELEMENT_COUNT),
             wait_cycles: [0; ELEMENT_COUNT],
@@ -129,43 +146,63 @@ impl DataArbiter {
 
     /// Serves the elements in order. Returns the time of the next arbitration.
     fn serve_all(&mut self, now: u64) -> u64 {
-        let mut next = u64::MAX;
-        let mut order = self.pending;
-        if order & 1 << self.memory != 0 {
-            self.serve(now, self.memory, &mut next);
-            order &= !(1 << self.memory);
+        let mut round = Round { now, next: u64::MAX, claimed: 0 };
+        if self.pending & 1 << self.memory != 0 {
+            self.serve(self.memory, &mut round);
         }
-        // The elements from the turn on, then those before it.
-        let first = self.turn;
-        let later = order >> first << first;
-        for mut side in [later, order & !later] {
-            while side != 0 {
-                let source = side.trailing_zeros() as usize;
-                if self.serve(now, source, &mut next) {
-                    self.turn = (source + 1) % ELEMENT_COUNT;
-                }
-                side &= side - 1;
+        let others = self.pending & !(1 << self.memory);
+        if others != 0 {
+            self.serve_others(others, &mut round);
+        }
+        round.next
+    }
+
+    /// Serves elements in turn.
+    fn serve_others(&mut self, asked: u16, round: &mut Round) {
+        let mut served = 0;
+        for source in self.order {
+            if asked & 1 << source != 0 && self.serve(source.into(), round) {
+                served |= 1 << source;
             }
         }
-        next
+        if served != 0 {
+            self.put_last(served);
+        }
+    }
+
+    /// Puts the elements that were served behind all others, in their order.
+    fn put_last(&mut self, served: u16) {
+        let (mut kept, mut last) = (0, ELEMENT_COUNT - served.count_ones() as usize);
+        for source in self.order {
+            let place = if served & 1 << source == 0 { &mut kept } else { &mut last };
+            self.order[*place] = source;
+            *place += 1;
+        }
     }
 
     /// Starts the first transfer of an element, or notes when it could start. Returns whether it started.
-    fn serve(&mut self, now: u64, source: usize, next: &mut u64) -> bool {
+    fn serve(&mut self, source: usize, round: &mut Round) -> bool {
+        let now = round.now;
         let waiting = self.first_of(source, now);
-        let (start, ring, hops) = self.best_ring(source, waiting.target as usize);
+        let target = waiting.target as usize;
+        if round.claimed & 1 << target != 0 {
+            return false;
+        }
+        let (start, ring, hops) = self.best_ring(source, target);
         if start > now {
-            *next = (*next).min(start);
+            round.next = round.next.min(start);
+            let is_target_busy = self.receive_free[target] > now + hops as u64 * self.bus;
+            round.claimed |= u16::from(is_target_busy) << target;
             return false;
         }
         self.queues[source].pop_front();
         if self.queues[source].is_empty() {
             self.pending &= !(1 << source);
         } else {
-            *next = (*next).min(now + self.transfer);
+            round.next = round.next.min(now + self.transfer);
         }
         self.wait_cycles[source] += now - waiting.since;
-        let arrives = self.start(now, source, waiting.target as usize, ring, hops);
+        let arrives = self.start(now, source, target, ring, hops);
         self.granted.push(Grant { transaction: waiting.transaction, ring: ring as u8, arrives });
         true
     }
@@ -223,7 +260,7 @@ impl DataArbiter {
         self.rings.iter_mut().for_each(Ring::reset);
         self.queues.iter_mut().for_each(VecDeque::clear);
         (self.send_free, self.receive_free) = ([0; ELEMENT_COUNT], [0; ELEMENT_COUNT]);
-        (self.pending, self.turn, self.next) = (0, 0, u64::MAX);
+        (self.pending, self.order, self.next) = (0, FIRST_ORDER, u64::MAX);
         self.granted.clear();
         self.wait_cycles = [0; ELEMENT_COUNT];
     }

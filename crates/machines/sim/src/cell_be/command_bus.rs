@@ -1,10 +1,19 @@
 //! The command network: address concentrators, which order commands, have them snooped, and combine the responses.
+//!
+//! Commands go up a [tree](tree) of concentrators, each of which serves its inputs in turn. A command that has its slot
+//! at the top is reflected to all elements, which snoop it. On a machine with two chips a global command needs a slot
+//! on both.
 
+mod tree;
+
+use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::invariant::invariant;
 use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::parameters::Timing;
-use crate::cell_be::transaction::{Purpose, Transaction};
+use crate::cell_be::ring::ELEMENT_COUNT;
+use crate::cell_be::transaction::{Node, Purpose, Transaction};
 use seatmap_port::channels::Ea;
+use tree::Tree;
 
 /// Lines whose last command is remembered.
 const RECENT: usize = 1024;
@@ -20,7 +29,9 @@ pub struct CommandCounters {
     pub commands: u64,
     /// Core cycles for which commands waited for their slot.
     pub wait_cycles: u64,
-    /// Commands held back because another command to their line was under way.
+    /// The same by the element, of all chips together.
+    pub element_wait_cycles: [u64; ELEMENT_COUNT],
+    /// Commands held back or refused because another command to their line was under way.
     pub same_line_commands: u64,
     /// Core cycles for which they were held back.
     pub same_line_wait_cycles: u64,
@@ -29,10 +40,42 @@ pub struct CommandCounters {
 /// The concentrators that order a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// The concentrators of one chip.
-    Chip(u8),
-    /// The concentrators of both chips. The response takes this many more core cycles, for crossing the link.
-    Both { crossing: u64 },
+    /// Those of the sender's chip.
+    Chip,
+    /// Those of both chips: the command crosses the link between them.
+    Both,
+}
+
+/// A command on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    pub transaction: u32,
+    /// The element that sends it.
+    pub from: Node,
+    pub reach: Reach,
+    /// The [line](line_of) that it names.
+    pub line: u64,
+    /// When it was sent.
+    pub since: u64,
+}
+
+/// The answer to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The combined response, which is back at this time.
+    Response(u64),
+    /// A retry, after which the command is sent again at this time.
+    Retry(u64),
+}
+
+/// A chip's part of the network.
+#[derive(Clone, Debug)]
+struct Chip {
+    tree: Tree,
+    /// When it takes its next command.
+    free: u64,
+    /// A command that has won on the tree, and waits until both chips are free.
+    output: Option<Command>,
 }
 
 /// The command network of all chips.
@@ -40,57 +83,135 @@ pub enum Reach {
 pub struct CommandBus {
     gap: u64,
     snoop: u64,
-    /// When each chip takes its next command.
-    free: Vec<u64>,
+    /// Time until a command to a busy line is sent again; 0 if it is held until the line is free.
+    retry: u64,
+    chips: Vec<Chip>,
+    /// The chip that is served first.
+    first: usize,
+    /// The time of the next message to itself; `u64::MAX` for none.
+    next: u64,
     /// Lines to which commands went lately, with the time at which the last command had its response.
     recent: Vec<(u64, u64)>,
     counters: CommandCounters,
 }
 
 impl CommandBus {
-    pub fn new(chips: usize, timing: &Timing) -> Self {
+    /// The network of these chips, on whose rings the PPE is the element `ppe`.
+    pub fn new(chips: usize, ppe: usize, timing: &Timing) -> Self {
+        let tree = Tree::new(ppe, timing.concentrator_levels as usize);
         CommandBus {
             gap: timing.command_gap,
             snoop: timing.snoop,
-            free: vec![0; chips],
+            retry: timing.command_retry,
+            chips: vec![Chip { tree, free: 0, output: None }; chips],
+            first: 0,
+            next: u64::MAX,
             recent: vec![(NO_LINE, 0); RECENT],
             counters: CommandCounters::default(),
         }
     }
 
-    /// Sends a command to a [line](line_of). Returns the time at which its combined response is back.
-    pub fn send(&mut self, now: u64, reach: Reach, line: u64) -> u64 {
-        let start = self.slot(now, reach);
-        let crossing = if let Reach::Both { crossing } = reach { crossing } else { 0 };
+    /// Takes a command. Returns it if it has its slot now; otherwise it waits, and a message to the network is under
+    /// way.
+    pub fn send(&mut self, command: Command, out: &mut Outbox) -> Option<Command> {
+        let chip = command.from.chip as usize;
+        let has_slot = self.next == u64::MAX && self.opens(chip, command.reach) <= out.now();
+        if has_slot {
+            self.take_slot(chip, &command, out.now());
+            return Some(command);
+        }
+        self.chips[chip].tree.push(command);
+        self.turn_at(self.opens(chip, Reach::Chip), out);
+        None
+    }
+
+    /// When a chip can take a command of this reach.
+    fn opens(&self, chip: usize, reach: Reach) -> u64 {
+        match reach {
+            Reach::Chip => self.chips[chip].free,
+            Reach::Both => self.chips.iter().map(|chip| chip.free).fold(0, u64::max),
+        }
+    }
+
+    fn take_slot(&mut self, chip: usize, command: &Command, now: u64) {
+        let until = now + self.gap;
+        match command.reach {
+            Reach::Chip => self.chips[chip].free = until,
+            Reach::Both => {
+                self.chips.iter_mut().for_each(|chip| chip.free = until);
+                self.first = (chip + 1) % self.chips.len();
+            }
+        }
         self.counters.commands += 1;
-        self.counters.wait_cycles += start - now;
-        self.after_same_line(start, line, self.snoop + crossing)
+        self.counters.wait_cycles += now - command.since;
+        self.counters.element_wait_cycles[command.from.element as usize] += now - command.since;
     }
 
-    /// The next slot of the concentrators, which take one command after the other.
-    fn slot(&mut self, now: u64, reach: Reach) -> u64 {
-        let chips = match reach {
-            Reach::Chip(chip) => &mut self.free[chip as usize..=chip as usize],
-            Reach::Both { .. } => &mut self.free[..],
-        };
-        let start = chips.iter().copied().fold(now, u64::max);
-        chips.fill(start + self.gap);
-        start
+    fn turn_at(&mut self, time: u64, out: &mut Outbox) {
+        let time = time.max(out.now());
+        if time < self.next {
+            self.next = time;
+            out.send(time, Event::CommandTurn);
+        }
     }
 
-    /// The time at which a command gets its response. A command to a line whose earlier command has had no response
-    /// yet is refused, and sent again until it has: the address concentrators compare addresses (the PMU's PAAM
-    /// events).
-    fn after_same_line(&mut self, start: u64, line: u64, phase: u64) -> u64 {
-        invariant!(line != NO_LINE, "the command network", start, "a command has no line");
+    /// Handles the message to itself. Returns the commands that have their slot now, one of a chip at most.
+    pub fn turn(&mut self, out: &mut Outbox) -> [Option<Command>; 2] {
+        let now = out.now();
+        let mut granted = [None; 2];
+        // An earlier message may have replaced this one.
+        if self.next != now {
+            return granted;
+        }
+        self.next = u64::MAX;
+        let count = self.chips.len();
+        for (place, chip) in (self.first..self.first + count).map(|chip| chip % count).enumerate() {
+            granted[place] = self.grant(chip, now);
+        }
+        let waiting = (0..count).filter(|chip| self.chips[*chip].has_commands());
+        if let Some(next) = waiting.map(|chip| self.next_slot(chip)).min() {
+            self.turn_at(next, out);
+        }
+        granted
+    }
+
+    /// The command that a chip takes now, if there is one.
+    fn grant(&mut self, chip: usize, now: u64) -> Option<Command> {
+        if self.chips[chip].free > now {
+            return None;
+        }
+        let command = self.chips[chip].output.take().or_else(|| self.chips[chip].tree.pop())?;
+        if self.opens(chip, command.reach) > now {
+            self.chips[chip].output = Some(command);
+            return None;
+        }
+        self.take_slot(chip, &command, now);
+        Some(command)
+    }
+
+    /// When a chip with waiting commands can take one.
+    fn next_slot(&self, chip: usize) -> u64 {
+        let reach = self.chips[chip].output.map_or(Reach::Chip, |command| command.reach);
+        self.opens(chip, reach)
+    }
+
+    /// The answer to a command that has its slot now, and takes these cycles longer for crossing the link. A command to
+    /// a line whose earlier command has had no response yet must wait: the address concentrators compare addresses
+    /// (the PMU's PAAM events).
+    pub fn answer(&mut self, now: u64, line: u64, crossing: u64) -> Answer {
+        invariant!(line != NO_LINE, "the command network", now, "a command has no line");
+        let phase = self.snoop + crossing;
         // Fibonacci hashing (Knuth, volume 3, section 6.4).
         let at = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
         let (known, free) = self.recent[at];
-        let begin = if known == line { start.max(free) } else { start };
-        self.counters.same_line_commands += u64::from(begin > start);
-        self.counters.same_line_wait_cycles += begin - start;
+        let begin = if known == line { now.max(free) } else { now };
+        self.counters.same_line_commands += u64::from(begin > now);
+        if begin > now && self.retry > 0 {
+            return Answer::Retry(now + phase + self.retry);
+        }
+        self.counters.same_line_wait_cycles += begin - now;
         self.recent[at] = (line, begin + phase);
-        begin + phase
+        Answer::Response(begin + phase)
     }
 
     pub fn counters(&self) -> &CommandCounters {
@@ -99,9 +220,19 @@ impl CommandBus {
 
     /// Forgets all commands and counts.
     pub fn reset(&mut self) {
-        self.free.fill(0);
+        for chip in &mut self.chips {
+            (chip.free, chip.output) = (0, None);
+            chip.tree.reset();
+        }
+        (self.first, self.next) = (0, u64::MAX);
         self.recent.fill((NO_LINE, 0));
         self.counters = CommandCounters::default();
+    }
+}
+
+impl Chip {
+    fn has_commands(&self) -> bool {
+        self.output.is_some() || !self.tree.is_empty()
     }
 }
 
@@ -117,61 +248,4 @@ pub fn line_of(transaction: &Transaction) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::catalog;
-    use proptest::prelude::*;
-
-    fn bus() -> (CommandBus, Timing) {
-        let timing = Timing::new(&catalog::cell("cell-qs20").unwrap().unwrap());
-        (CommandBus::new(2, &timing), timing)
-    }
-
-    #[test]
-    fn a_chip_takes_one_command_a_slot() {
-        let (mut bus, timing) = bus();
-        let (gap, snoop) = (timing.command_gap, timing.snoop);
-        assert_eq!(bus.send(10, Reach::Chip(0), 1), 10 + snoop);
-        assert_eq!(bus.send(10, Reach::Chip(0), 2), 10 + gap + snoop);
-        assert_eq!(bus.send(10, Reach::Chip(1), 3), 10 + snoop, "the other chip has slots of its own");
-        assert_eq!(bus.send(10, Reach::Both { crossing: 440 }, 4), 10 + 2 * gap + snoop + 440);
-        assert_eq!(bus.send(10, Reach::Chip(1), 5), 10 + 3 * gap + snoop, "a command to both takes both chips' slots");
-        assert_eq!((bus.counters().commands, bus.counters().wait_cycles), (5, 6 * gap));
-    }
-
-    #[test]
-    fn commands_to_one_line_follow_each_other() {
-        let (mut bus, timing) = bus();
-        let first = bus.send(0, Reach::Chip(0), 7);
-        assert_eq!(bus.send(0, Reach::Chip(0), 7), first + timing.snoop);
-        assert_eq!(bus.counters().same_line_commands, 1);
-        assert_eq!(bus.counters().same_line_wait_cycles, first - timing.command_gap);
-    }
-
-    proptest! {
-        #[test]
-        fn two_commands_never_share_a_slot_nor_a_line(
-            sent in proptest::collection::vec((0_u64..30, 0_u8..3, 0_u64..6), 1..200)
-        ) {
-            let (mut bus, timing) = bus();
-            let (mut now, mut last_response) = (0, [0; 6]);
-            let mut starts: [Vec<u64>; 2] = Default::default();
-            for (gap, chip, line) in sent {
-                now += gap;
-                let reach = if chip < 2 { Reach::Chip(chip) } else { Reach::Both { crossing: 440 } };
-                let waited = bus.counters().wait_cycles;
-                let response = bus.send(now, reach, line);
-                let start = now + bus.counters().wait_cycles - waited;
-                let takes_it = |each: usize| chip == 2 || each == chip as usize;
-                for (each, starts) in starts.iter_mut().enumerate().filter(|(each, _)| takes_it(*each)) {
-                    let last = starts.last().copied();
-                    prop_assert!(last.is_none_or(|last| start >= last + timing.command_gap), "chip {each}");
-                    starts.push(start);
-                }
-                let phase = timing.snoop + if chip == 2 { 440 } else { 0 };
-                prop_assert!(response >= start + phase && response >= last_response[line as usize] + phase);
-                last_response[line as usize] = response;
-            }
-        }
-    }
-}
+mod tests;

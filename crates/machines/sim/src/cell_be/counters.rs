@@ -51,11 +51,15 @@ pub struct ChipCounters {
     pub memory_reads: u64,
     /// Lines that the memory wrote.
     pub memory_writes: u64,
-    /// Core cycles for which the memory was busy.
+    /// Lines among these that were read first, because less than a quadword was written.
+    pub memory_modifies: u64,
+    /// Core cycles for which lines occupied the pins of the memory, all channels together.
     pub memory_busy_cycles: u64,
     /// Turns between reading and writing.
     pub memory_turns: u64,
-    /// Requests that a full queue refused.
+    /// Refreshes of the memory's banks.
+    pub memory_refreshes: u64,
+    /// Commands that a full queue of the memory refused.
     pub memory_retries: u64,
 }
 
@@ -89,8 +93,10 @@ impl ChipCounters {
             wait_cycles: named(&rings.wait_cycles),
             memory_reads: mic.reads,
             memory_writes: mic.writes,
+            memory_modifies: mic.modifies,
             memory_busy_cycles: mic.busy_cycles,
             memory_turns: mic.turns,
+            memory_refreshes: mic.refreshes,
             memory_retries: mic.retries,
         }
     }

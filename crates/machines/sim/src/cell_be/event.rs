@@ -15,8 +15,12 @@ pub enum Event {
     IssueLine(u16),
     /// To the command network: send a transaction's command, or send it again.
     Command(u32),
+    /// To the command network: take the commands whose turn it is.
+    CommandTurn,
     /// To a transaction's source: the combined response to its command has arrived.
     Response(u32),
+    /// To a memory channel, counted over all chips: serve the next line.
+    MemoryTurn(u16),
     /// To a data arbiter: a transaction's data is at its source.
     DataReady(u32),
     /// To a chip's data arbiter: start the transfers that can start.

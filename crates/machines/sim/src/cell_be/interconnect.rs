@@ -5,7 +5,7 @@
 use crate::cell_be::CellModel;
 use crate::cell_be::arbiter::{DataArbiter, Grant};
 use crate::cell_be::bif::Bif;
-use crate::cell_be::command_bus::{CommandBus, Reach, line_of};
+use crate::cell_be::command_bus::{Answer, Command, CommandBus, Reach, line_of};
 use crate::cell_be::counters::{ChipCounters, Counters};
 use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::invariant::broken;
@@ -30,6 +30,8 @@ pub struct Interconnect {
     commands: CommandBus,
     chips: Vec<Chip>,
     link: Bif,
+    /// Memory channels of a chip.
+    channels: u64,
     mic_retry: u64,
     register: u64,
     signal: u64,
@@ -45,9 +47,10 @@ impl Interconnect {
         };
         Interconnect {
             transactions: Transactions::default(),
-            commands: CommandBus::new(model.chips, timing),
+            commands: CommandBus::new(model.chips, node(model, 0, "PPE").element.into(), timing),
             chips: (0..model.chips as u8).map(chip).collect(),
             link: Bif::new(model.chips, timing),
+            channels: timing.mic_channels,
             mic_retry: timing.mic_retry,
             register: timing.register,
             signal: timing.signal,
@@ -96,12 +99,29 @@ impl Interconnect {
         let own = transaction.requester.chip;
         let other = if transaction.purpose == Purpose::Get { transaction.source } else { transaction.target };
         let is_global = other.chip != own || matches!(transaction.ea, Ea::Memory { .. });
-        let reach = match is_global && self.chips.len() > 1 {
-            true => Reach::Both { crossing: self.link.carry_command(now) },
-            false => Reach::Chip(own),
-        };
-        let response = self.commands.send(now, reach, line_of(transaction));
-        out.send(response, Event::Response(id));
+        let reach = if is_global && self.chips.len() > 1 { Reach::Both } else { Reach::Chip };
+        let (from, line) = (transaction.requester, line_of(transaction));
+        let command = Command { transaction: id, from, reach, line, since: now };
+        if let Some(command) = self.commands.send(command, out) {
+            self.answer(&command, out);
+        }
+    }
+
+    /// Handles the command network's message to itself.
+    pub fn command_turn(&mut self, out: &mut Outbox) {
+        for command in self.commands.turn(out).into_iter().flatten() {
+            self.answer(&command, out);
+        }
+    }
+
+    /// Sends the answer to a command that has its slot now.
+    fn answer(&mut self, command: &Command, out: &mut Outbox) {
+        let now = out.now();
+        let crossing = if command.reach == Reach::Both { self.link.carry_command(now) } else { 0 };
+        match self.commands.answer(now, command.line, crossing) {
+            Answer::Response(time) => out.send(time, Event::Response(command.transaction)),
+            Answer::Retry(time) => out.send(time, Event::Command(command.transaction)),
+        }
     }
 
     /// A transaction that has had its response.
@@ -112,15 +132,32 @@ impl Interconnect {
     /// Fetches a transaction's data at its source; memory may have to read it first.
     pub fn fetch(&mut self, id: u32, out: &mut Outbox) {
         let now = out.now();
-        let source = self.transactions.get(id, now).source;
+        let Transaction { source, ea, .. } = *self.transactions.get(id, now);
         let chip = &mut self.chips[source.chip as usize];
         if source != chip.memory {
             return self.data_ready(id, out);
         }
-        match chip.mic.read(now) {
-            Some(there) => out.send(there, Event::DataReady(id)),
-            None => out.send(now + self.mic_retry, Event::Command(id)),
+        if !chip.mic.read(id, ea.offset(), out) {
+            out.send(now + self.mic_retry, Event::Command(id));
         }
+    }
+
+    /// Announces a transaction's data to its target, and queues it for the rings. Memory may have no room for it; then
+    /// the command is sent again.
+    pub fn announce(&mut self, id: u32, out: &mut Outbox) {
+        let Transaction { target, ea, .. } = *self.transactions.get(id, out.now());
+        let chip = &mut self.chips[target.chip as usize];
+        if target != chip.memory || chip.mic.expect_write(ea.offset()) {
+            self.data_ready(id, out);
+        } else {
+            out.send(out.now() + self.mic_retry, Event::Command(id));
+        }
+    }
+
+    /// Handles a memory channel's message to itself.
+    pub fn memory_turn(&mut self, channel: u16, out: &mut Outbox) {
+        let each = self.channels as u16;
+        self.chips[usize::from(channel / each)].mic.turn(usize::from(channel % each), out);
     }
 
     /// Fetches a transaction's data from another element than the one that its command named.
@@ -161,28 +198,22 @@ impl Interconnect {
     /// Handles a transaction's data that has left the rings. Returns whether this completes the transaction.
     pub fn left_ring(&mut self, id: u32, out: &mut Outbox) -> bool {
         let now = out.now();
-        let Transaction { purpose, requester, source, target, size, .. } = *self.transactions.get(id, now);
-        let (time, event) = if source.chip != target.chip {
-            (self.link.carry_data(now, source.chip, size), Event::CrossedLink(id))
-        } else {
-            match self.at_target(now, purpose, requester, target) {
-                Some(done) => (done, Event::Delivered(id)),
-                None => return true,
-            }
-        };
-        out.send(time, event);
-        false
-    }
-
-    /// The time at which a transaction is complete whose data is at its target; `None` means now.
-    fn at_target(&mut self, now: u64, purpose: Purpose, requester: Node, target: Node) -> Option<u64> {
+        let Transaction { purpose, requester, source, target, size, ea, .. } = *self.transactions.get(id, now);
+        if source.chip != target.chip {
+            out.send(self.link.carry_data(now, source.chip, size), Event::CrossedLink(id));
+            return false;
+        }
         let chip = &mut self.chips[target.chip as usize];
         match purpose {
-            Purpose::Put if target == chip.memory => Some(chip.mic.write(now)),
-            Purpose::Message(register) => Some(now + self.register_cycles(register, requester.chip != target.chip)),
-            Purpose::Get | Purpose::Put | Purpose::Reserve => None,
+            Purpose::Put if target == chip.memory => chip.mic.write(id, ea.offset(), size, out),
+            Purpose::Message(register) => {
+                let cycles = self.register_cycles(register, requester.chip != target.chip);
+                out.send(now + cycles, Event::Delivered(id));
+            }
+            Purpose::Get | Purpose::Put | Purpose::Reserve => return true,
             Purpose::Claim => broken(NAME, now, format_args!("a claim of {requester:?} moves data")),
         }
+        false
     }
 
     /// Handles a transaction's data that has crossed to its target's chip.
@@ -210,7 +241,7 @@ impl Interconnect {
     /// The counts so far, with the elements' names.
     pub fn count(&self, names: &[String]) -> Counters {
         let (commands, link) = (self.commands.counters(), self.link.counters());
-        let of_chip = |chip: &Chip| ChipCounters::new(&chip.arbiter.counters(), chip.mic.counters(), names);
+        let of_chip = |chip: &Chip| ChipCounters::new(&chip.arbiter.counters(), &chip.mic.counters(), names);
         Counters {
             commands: commands.commands,
             command_wait_cycles: commands.wait_cycles,

@@ -1,13 +1,14 @@
-//! The model of a Cell machine and its file format, `seatmap-model/1`.
+//! The model of a Cell machine and its file format, `seatmap-model/2`.
 
 use crate::ModelError;
 use crate::cell_be::parameters::{Figures, PARAMETERS};
 use crate::cell_be::ring::ELEMENTS;
-use crate::figure::syntax;
+use crate::figure::{Figure, syntax};
+use seatmap_machine::description::Basis;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
-pub const FORMAT: &str = "seatmap-model/1";
+pub const FORMAT: &str = "seatmap-model/2";
 
 /// A Cell machine: chips, their rings, and the cost of every operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,24 @@ impl CellModel {
         match model.flaw() {
             Some(message) => Err(ModelError::Impossible { name: name.to_owned(), message }),
             None => Ok(model),
+        }
+    }
+
+    /// The model with another value of a figure, to see what that figure does.
+    ///
+    /// # Errors
+    /// [`ModelError`]: there is no such figure, or the machine cannot run with this value.
+    pub fn with_figure(mut self, key: &str, value: f64) -> Result<Self, ModelError> {
+        let name = self.name.clone();
+        let Some(figure) = self.figures.get_mut(key) else {
+            let keys: Vec<&str> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
+            let message = format!("there is no figure '{key}'; there are {}", keys.join(", "));
+            return Err(ModelError::Impossible { name, message });
+        };
+        *figure = Figure { value, kind: Basis::Assumption, source: "chosen for this run".to_owned() };
+        match self.flaw() {
+            Some(message) => Err(ModelError::Impossible { name, message }),
+            None => Ok(self),
         }
     }
 
@@ -96,6 +115,29 @@ impl CellModel {
     }
 
     fn figure_flaw(&self) -> Option<String> {
-        PARAMETERS.iter().zip(self.figures.all()).find_map(|(parameter, (_, figure))| parameter.flaw(figure))
+        let flaw =
+            PARAMETERS.iter().zip(self.figures.all()).find_map(|(parameter, (_, figure))| parameter.flaw(figure));
+        flaw.or_else(|| self.memory_flaw())
+    }
+
+    /// The reason why figures of the memory do not fit each other.
+    fn memory_flaw(&self) -> Option<String> {
+        let Figures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
+        let [banks, channels, refreshed] = [mic_banks, mic_channels, refresh_banks].map(Figure::whole);
+        if banks % channels != 0 {
+            return Some(format!("figures.mic_banks is {banks}; give a multiple of the {channels} channels"));
+        }
+        if refreshed > banks / channels {
+            let each = banks / channels;
+            return Some(format!("figures.refresh_banks is {refreshed}; a channel has only {each} banks"));
+        }
+        let Figures { refresh_interval_ns, refresh_bank_ns, refresh_channel_ns, .. } = &self.figures;
+        let (interval, busy) = (refresh_interval_ns.value, refresh_bank_ns.value + refresh_channel_ns.value);
+        (interval != 0.0 && interval < 2.0 * busy).then(|| {
+            format!(
+                "figures.refresh_interval_ns is {interval}; give 0 or at least {}: lines need time, too",
+                2.0 * busy
+            )
+        })
     }
 }

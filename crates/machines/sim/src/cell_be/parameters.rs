@@ -106,6 +106,14 @@ macro_rules! parameters {
             pub fn all(&self) -> impl Iterator<Item = (&'static str, &Figure)> {
                 [$((stringify!($name), &self.$name),)+].into_iter()
             }
+
+            /// The figure of a key; `None` if there is no such parameter.
+            pub fn get_mut(&mut self, key: &str) -> Option<&mut Figure> {
+                match key {
+                    $(stringify!($name) => Some(&mut self.$name),)+
+                    _ => None,
+                }
+            }
         }
 
         /// All parameters, in the order of [`Figures::all`].
@@ -147,6 +155,12 @@ parameters! {
     command_bus_cycles => command_gap: BusCycles, FEW;
     /// Time from a command's grant to the combined response, on one chip.
     snoop_cycles => snoop: CoreCycles, SOME;
+    /// Levels of the tree of address concentrators, each of which serves its inputs in turn. The time that a command
+    /// alone needs on them is part of its snoop.
+    concentrator_levels => concentrator_levels: Count, 1.0..=3.0;
+    /// Time from the response to a command whose line was busy until it is sent again; 0 if the concentrators hold it
+    /// until the line is free.
+    command_retry_cycles => command_retry: CoreCycles, ANY;
     /// Time in which an SPU hands its MFC a command, or reads or writes a channel.
     channel_cycles => channel: CoreCycles, SOME;
     /// Time from there to the first request on the bus.
@@ -161,17 +175,42 @@ parameters! {
     list_element_cycles => list_element: CoreCycles, ANY;
     /// Time from the last byte of a transfer until the SPU is told.
     tag_cycles => tag: CoreCycles, SOME;
-    /// Time between two reads that a memory serves.
-    mic_read_cycles => mic_read: CoreCycles, SOME;
-    /// Time between two writes that a memory serves.
-    mic_write_cycles => mic_write: CoreCycles, SOME;
-    /// Time in which a memory turns from reads to writes or back.
-    mic_turn_cycles => mic_turn: CoreCycles, ANY;
-    /// Time from a read's service until its data is there.
+    /// Channels of a memory, each with data pins of its own.
+    mic_channels => mic_channels: Count, 1.0..=2.0;
+    /// Banks of a memory, over all channels; even ones are on the first channel, odd ones on the second.
+    mic_banks => mic_banks: Count, 2.0..=64.0;
+    /// For how long a line occupies the pins of a channel.
+    mic_line_ns => mic_line: Nanoseconds, FRACTION;
+    /// For how long a read occupies its bank, from the opening of its row to that of the next.
+    bank_read_ns => bank_read: Nanoseconds, FRACTION;
+    /// For how long a write occupies its bank.
+    bank_write_ns => bank_write: Nanoseconds, FRACTION;
+    /// For how long the pins stay empty between a read and a write.
+    mic_to_write_ns => mic_to_write: Nanoseconds, ANY;
+    /// For how long the pins stay empty between a write and a read from a bank of the same set; the even banks of a
+    /// channel are one set, the odd ones the other.
+    mic_to_read_ns => mic_to_read: Nanoseconds, ANY;
+    /// For how long the pins stay empty between a write and a read from a bank of the other set.
+    mic_to_read_other_set_ns => mic_to_read_other_set: Nanoseconds, ANY;
+    /// Lines at the head of a channel's queue among which it serves the first whose bank is free.
+    mic_window => mic_window: Count, FEW;
+    /// Lines that a channel serves in one direction while lines of the other direction wait.
+    mic_batch => mic_batch: Count, SOME;
+    /// Time between two refreshes of a channel; 0 for none.
+    refresh_interval_ns => refresh_interval: Nanoseconds, ANY;
+    /// Banks that a refresh closes at once.
+    refresh_banks => refresh_banks: Count, 1.0..=64.0;
+    /// For how long it closes them.
+    refresh_bank_ns => refresh_bank: Nanoseconds, ANY;
+    /// For how long it keeps the channel from opening a row.
+    refresh_channel_ns => refresh_channel: Nanoseconds, ANY;
+    /// Time from a read line on the pins until its data is there.
     mic_latency_cycles => mic_latency: CoreCycles, SOME;
-    /// Requests that a memory controller holds; it refuses further ones, which are sent again.
-    mic_queue => mic_queue: Count, SOME;
-    /// Time until a refused request is sent again.
+    /// Reads that a channel holds; it refuses further ones, which are sent again.
+    mic_read_queue => mic_read_queue: Count, FEW;
+    /// Writes that a channel holds, with those whose data is to come.
+    mic_write_queue => mic_write_queue: Count, FEW;
+    /// Time until a refused command is sent again.
     mic_retry_cycles => mic_retry: CoreCycles, SOME;
     /// Time from chip to chip, one way.
     bif_latency_cycles => bif_latency: CoreCycles, SOME;
@@ -185,8 +224,10 @@ parameters! {
     signal_cycles => signal: CoreCycles, ANY;
     /// The time that a signal to the other chip takes beyond that.
     signal_far_cycles => signal_far: CoreCycles, ANY;
-    /// Time of each half of an atomic (reserve, store conditionally) on a line that is only in the MFC's cache.
+    /// Time of each half of an atomic (reserve, store conditionally) in the SPU and its MFC, beside the bus.
     atomic_half_cycles => atomic_half: CoreCycles, SOME;
+    /// Time that an SPU waits after its conditional store has failed, before it begins again.
+    atomic_backoff_cycles => atomic_backoff: CoreCycles, ANY;
     /// Time in which the PPE reads a mapped register of an SPE of its chip.
     ppe_load_cycles => ppe_load: CoreCycles, SOME;
     /// Time in which the PPE reads a mapped register of an SPE of the other chip.

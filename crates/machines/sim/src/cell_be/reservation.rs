@@ -45,6 +45,8 @@ enum Phase {
     Reserving(Operation),
     /// The unit stores the line.
     Storing(Operation),
+    /// The store has failed, and the SPU waits before it begins again.
+    BackingOff(Operation),
     /// The unit gets the line for a program.
     Getting(Ea),
     /// The unit stores the line for a program, if its reservation is valid or always.
@@ -76,6 +78,7 @@ impl Line {
 #[derive(Clone, Debug)]
 pub struct AtomicUnits {
     half: u64,
+    backoff: u64,
     phases: Vec<Phase>,
     lines: Vec<Line>,
     lost: u64,
@@ -83,7 +86,13 @@ pub struct AtomicUnits {
 
 impl AtomicUnits {
     pub fn new(spes: usize, timing: &Timing) -> Self {
-        AtomicUnits { half: timing.atomic_half, phases: vec![Phase::Idle; spes], lines: Vec::new(), lost: 0 }
+        AtomicUnits {
+            half: timing.atomic_half,
+            backoff: timing.atomic_backoff,
+            phases: vec![Phase::Idle; spes],
+            lines: Vec::new(),
+            lost: 0,
+        }
     }
 
     /// Empties caches, reservations and counts.
@@ -146,6 +155,7 @@ impl AtomicUnits {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
             Phase::Storing(operation) => self.finish(spe, operation, out),
+            Phase::BackingOff(operation) => self.reserve(spe, operation, out),
             Phase::Getting(at) => self.held(spe, at),
             Phase::Putting(at, is_conditional) => self.put_done(spe, at, is_conditional, out.now()),
             Phase::Idle => broken(name(spe), out.now(), format_args!("half an atomic is done, and none was asked for")),
@@ -186,9 +196,15 @@ impl AtomicUnits {
         Step::Done(operation)
     }
 
+    /// Begins again after a store that has failed, at once unless there is a back-off.
     fn lose(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
         self.lost += 1;
-        self.reserve(spe, operation, out)
+        if self.backoff == 0 {
+            return self.reserve(spe, operation, out);
+        }
+        self.phases[spe as usize] = Phase::BackingOff(operation);
+        out.send(out.now() + self.backoff, Event::AtomicHalf(spe));
+        Step::Cached
     }
 
     /// Notes that a transfer wrote to a line: no cache has the line any more, and no reservation on it is valid.

@@ -49,7 +49,7 @@ struct Task {
     has_polled: bool,
     /// The name and the start of its call, if there is a trace.
     called: Option<(&'static str, u64)>,
-    /// What a program's call needs beyond that.
+    /// The state that a program's call needs beyond that.
     progress: Progress,
 }
 
@@ -171,7 +171,9 @@ impl World {
             Event::Retry(task) => self.try_call(task),
             Event::IssueLine(spe) => self.issue_line(spe),
             Event::Command(id) => self.interconnect.command(id, &mut self.out),
+            Event::CommandTurn => self.interconnect.command_turn(&mut self.out),
             Event::Response(id) => self.respond(id),
+            Event::MemoryTurn(channel) => self.interconnect.memory_turn(channel, &mut self.out),
             Event::DataReady(id) => self.interconnect.data_ready(id, &mut self.out),
             Event::Arbitrate(chip) => self.arbitrate(chip),
             Event::LeftRing(id) => {

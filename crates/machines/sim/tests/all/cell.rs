@@ -244,8 +244,11 @@ fn impossible_models_are_refused() {
         refusal("bus_cycles = { value = 2", "bus_cycles = { value = 0"),
         refusal("bus_cycles =", "bus_cyles ="),
         refusal("chips = 1", "chips = 3"),
+        refusal("mic_banks = { value = 16", "mic_banks = { value = 15"),
+        refusal("refresh_banks = { value = 1", "refresh_banks = { value = 9"),
+        refusal("refresh_interval_ns = { value = 488", "refresh_interval_ns = { value = 50"),
         refusal("spes = [0, ", "spes = [0, 0, "),
-        refusal("seatmap-model/1", "seatmap-model/9"),
+        refusal("seatmap-model/2", "seatmap-model/9"),
     ];
     insta::assert_snapshot!(told.join("\n"));
 }

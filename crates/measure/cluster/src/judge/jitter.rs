@@ -1,51 +1,75 @@
-//! Ways whose small messages scatter.
+//! Small messages whose times scatter: of a node, or between two nodes.
 
-use super::{Court, FEWEST_PAIRS, Fault, Kind, SMALL_BYTES, Way, concerns};
+use super::usual::{Figure, Way};
+use super::{Court, FEWEST_PAIRS, Fault, Kind, concerns};
 use crate::cluster::Pair;
-use crate::fit::{Fit, Metric};
+use seatmap_statistics::median;
 
 /// A way is jittery if its small messages scatter (from the tenth to the ninetieth percentile) so many times as much as
 /// those of like pairs, and by at least this share of their usual median.
-const JITTER: f64 = 5.0;
+pub(super) const JITTER: f64 = 5.0;
 const JITTER_SHARE: f64 = 2.0;
 
+/// A node or a pair whose small messages scatter.
+pub(super) struct Jittery {
+    pub nodes: Vec<usize>,
+    /// How far, in nanoseconds.
+    pub scatter_ns: f64,
+    /// How many of a node's pairs, of how many.
+    of: [usize; 2],
+    /// Over what is usual.
+    factor: f64,
+}
+
 impl Court<'_> {
-    /// Nodes and pairs whose small messages scatter. A lost packet holds up the trips of a pair for so long that few
-    /// are left, which tell nothing: those of a lossy link are neither called jittery nor usual.
-    pub(super) fn jittery(&self, lossy: &[Fault]) -> Vec<Fault> {
-        let scatter = |pair: &Pair| pair.trip(SMALL_BYTES).map_or(0.0, |trip| (trip.p90_ns - trip.p10_ns).max(1.0));
+    /// A lost packet holds up the trips of a pair for so long that few are left, which tell nothing: those of a lossy
+    /// link are neither called jittery nor usual.
+    pub(super) fn jittery(&self, lossy: &[Fault]) -> Vec<Jittery> {
         let is_lossy = |pair: &Pair| lossy.iter().any(|fault| concerns(self.cluster, fault, pair));
-        let ways = self.ways(|pair| (!is_lossy(pair)).then(|| [scatter(pair); 2]));
-        let Some(fit) = Fit::new(self.cluster, Metric::Trip(SMALL_BYTES)) else { return Vec::new() };
-        let is_wide = |way: &&Way| {
-            let pair = self.cluster.pairs.iter().find(|pair| pair.nodes == [way.from, way.to]);
-            let wide = pair.is_some_and(|pair| scatter(pair) >= JITTER_SHARE * fit.usual(way.from, way.to));
-            way.factor >= JITTER && wide
+        let one_way = |figure: Figure| {
+            let ways = self.ways(figure, |pair| !is_lossy(pair)).into_iter();
+            ways.filter(|way| way.from < way.to).collect::<Vec<Way>>()
         };
-        let jittery: Vec<&Way> = ways.iter().filter(is_wide).collect();
-        let of_node = |node: usize| jittery.iter().filter(|way| way.from == node || way.to == node).count();
-        let mut faults = Vec::new();
-        let mut blamed = Vec::new();
-        for node in 0..self.cluster.nodes.len() {
-            let all = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node)).count();
-            if all >= FEWEST_PAIRS && 2 * of_node(node) > all {
-                blamed.push(node);
-                let sentence = format!(
-                    "{}: the times of its small messages scatter, on {} of {all} pairs",
-                    self.name(node),
-                    of_node(node)
-                );
-                faults.push(self.fault(Kind::Jittery, &[node], None, sentence));
+        let (ways, times) = (one_way(Figure::Scatter), one_way(Figure::Time));
+        let is_wide = |(way, time): &(&Way, &Way)| way.factor() >= JITTER && way.value >= JITTER_SHARE * time.usual;
+        let jittery: Vec<&Way> = ways.iter().zip(&times).filter(is_wide).map(|(way, _)| way).collect();
+        let node = |node: usize| {
+            let own: Vec<&&Way> = jittery.iter().filter(|way| way.ends().contains(&node)).collect();
+            let all = ways.iter().filter(|way| way.ends().contains(&node)).count();
+            let middle = |of: fn(&Way) -> f64| median(&own.iter().map(|way| of(way)).collect::<Vec<_>>());
+            let (scatter_ns, factor) = (middle(|way| way.value)?, middle(Way::factor)?);
+            let is_bad = all >= FEWEST_PAIRS && 2 * own.len() > all;
+            is_bad.then(|| Jittery { nodes: vec![node], scatter_ns, of: [own.len(), all], factor })
+        };
+        let nodes: Vec<Jittery> = (0..self.cluster.nodes.len()).filter_map(node).collect();
+        let is_blamed = |way: &&&Way| nodes.iter().any(|one| way.ends().contains(&one.nodes[0]));
+        let is_shown = |way: &&&Way| way.shown >= JITTER * way.usual;
+        let pair = |way: &&Way| Jittery {
+            nodes: way.ends().to_vec(),
+            scatter_ns: way.value,
+            of: [1, 1],
+            factor: way.factor(),
+        };
+        let pairs: Vec<Jittery> = jittery.iter().filter(is_shown).filter(|way| !is_blamed(way)).map(pair).collect();
+        nodes.into_iter().chain(pairs).collect()
+    }
+
+    pub(super) fn jitter_fault(&self, found: &Jittery) -> Fault {
+        let names: Vec<&str> = found.nodes.iter().map(|node| self.name(*node)).collect();
+        let (sentence, factor) = match names[..] {
+            [node] => {
+                let [bad, all] = found.of;
+                (format!("{node}: the times of its small messages scatter, on {bad} of {all} pairs"), None)
             }
-        }
-        for way in jittery.iter().filter(|way| !blamed.contains(&way.from) && !blamed.contains(&way.to)) {
-            let (from, to) = (self.name(way.from), self.name(way.to));
-            let sentence = format!(
-                "{from} and {to}: the times of small messages scatter {:.0} times as much as between like nodes",
-                way.factor
-            );
-            faults.push(self.fault(Kind::Jittery, &[way.from, way.to], Some(way.factor), sentence));
-        }
-        faults
+            _ => (
+                format!(
+                    "{}: the times of small messages scatter {:.0} times as much as between like nodes",
+                    names.join(" and "),
+                    found.factor
+                ),
+                Some(found.factor),
+            ),
+        };
+        self.fault(Kind::Jittery, &found.nodes, factor, sentence)
     }
 }

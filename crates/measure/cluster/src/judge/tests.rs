@@ -4,6 +4,7 @@ use super::*;
 use crate::choice::{Values, choose};
 use crate::cluster::{FORMAT, Missing, Node, Trip};
 use crate::facts::Facts;
+use std::collections::BTreeMap;
 
 /// A fault that is put in.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,12 @@ enum Put {
     Node(usize, f64),
     /// The small messages of a node scatter.
     Jitter(usize),
+    /// The packets of a node arrive so much later, and those to it, in nanoseconds.
+    Late(usize, [f64; 2]),
+    /// The same between two nodes, one way and the other.
+    LateWay(usize, usize, [f64; 2]),
+    /// The link of the first switch to the others, one way and the other.
+    Uplink([f64; 2]),
 }
 
 /// Nodes of a tree, so many on a switch, measured as `seatmap cluster measure` does.
@@ -60,19 +67,36 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
     }
 }
 
+/// The rate between switches.
+const BETWEEN_MBPS: f64 = 190.0;
+
 /// A pair as it would be measured: rates within 10 %, round trips within 15 %, a few segments sent again.
 fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> Pair {
     let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(7919) ^ (a * 1009 + b) as u64);
     let mut noise = |share: f64| 1.0 + share * (2.0 * rng.f64() - 1.0);
     let is_near = a / on_a_switch == b / on_a_switch;
-    let slower = |from: usize, to: usize| match put {
-        Put::Link(node, factor) | Put::Node(node, factor) if from == node || to == node => factor,
-        Put::Upload(node, factor) if from == node => factor,
-        Put::Way(x, y, factor) if (from, to) == (x, y) => factor,
-        _ => 1.0,
+    // The rate of the slowest part of the way: the links of the nodes, and what lies between switches.
+    let rate = |from: usize, to: usize| {
+        let rate = if is_near { 5000.0 } else { BETWEEN_MBPS };
+        match put {
+            Put::Link(node, factor) if from == node || to == node => f64::min(rate, 5000.0 / factor),
+            Put::Upload(node, factor) if from == node => f64::min(rate, 5000.0 / factor),
+            Put::Node(node, factor) if from == node || to == node => rate / factor,
+            Put::Way(x, y, factor) if (from, to) == (x, y) => rate / factor,
+            Put::Uplink([out, _]) if !is_near && from < on_a_switch => rate / out,
+            Put::Uplink([_, into]) if !is_near && to < on_a_switch => rate / into,
+            _ => rate,
+        }
     };
-    let rate = if is_near { 5000.0 } else { 190.0 };
-    let rate_mbps = [(a, b), (b, a)].map(|(from, to)| rate / slower(from, to) * noise(0.1));
+    let delay_ns = |from: usize, to: usize| match put {
+        Put::Late(node, [out, _]) if from == node => out,
+        Put::Late(node, [_, into]) if to == node => into,
+        Put::LateWay(x, y, [there, _]) if (from, to) == (x, y) => there,
+        Put::LateWay(x, y, [_, back]) if (to, from) == (x, y) => back,
+        _ => 0.0,
+    };
+    let [there_ns, back_ns] = [delay_ns(a, b), delay_ns(b, a)];
+    let rate_mbps = [(a, b), (b, a)].map(|(from, to)| rate(from, to) * noise(0.1));
     let late = match put {
         Put::Node(node, factor) if a == node || b == node => factor,
         _ => 1.0,
@@ -87,7 +111,7 @@ fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> Pair {
         count: 200,
     };
     let bytes_ns = |size: u32| 8e3 * f64::from(size) * (1.0 / rate_mbps[0] + 1.0 / rate_mbps[1]);
-    let base = 110e3 * late;
+    let base = 110e3 * late + there_ns + back_ns;
     let segments = [3000; 2];
     let lost = |from: usize| match put {
         Put::Loss(node, share) if from == node => (share * 3000.0) as u64,
@@ -105,8 +129,9 @@ fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> Pair {
         gap_ns: [900.0; 2],
         retransmits,
         segments,
-        clock_offset_ns: Some(1e4),
+        clock_offset_ns: Some(1e4 + (there_ns - back_ns) / 2.0),
         mtu_bytes: Some(1500),
+        beside: None,
     }
 }
 
@@ -262,4 +287,69 @@ fn a_port_as_slow_as_the_way_between_switches_is_named() {
             assert_eq!(found[0].one_way, one_way, "{told:?}");
         }
     }
+}
+
+/// A node that is late for all seems to stand alone on a switch. The clocks tell the direction.
+#[test]
+fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
+    for seed in 0..10 {
+        let node = seed as usize % 8;
+        let (late, early) = (4e5, 0.0);
+        for (delays, words) in [
+            ([late, late], "its small messages take"),
+            ([late, early], "small messages from it come"),
+            ([early, late], "small messages to it come"),
+        ] {
+            let found = faults(&cluster(8, 4, Put::Late(node, delays), true, seed));
+            let told: Vec<&str> = found.iter().map(|fault| fault.sentence.as_str()).collect();
+            assert_eq!(told.len(), 1, "n{node} {delays:?}: {told:#?}");
+            assert!(found[0].nodes == [format!("n{node}")] && told[0].contains(words), "n{node} {delays:?}: {told:?}");
+        }
+        let other = (node + 5) % 8;
+        let (low, high) = (node.min(other), node.max(other));
+        for (delays, from, to) in [([late, early], low, high), ([early, late], high, low)] {
+            let found = faults(&cluster(8, 4, Put::LateWay(low, high, delays), true, seed));
+            assert_eq!(found.len(), 1, "{found:#?}");
+            assert!(found[0].sentence.starts_with(&format!("n{from} to n{to}: small messages come ")), "{found:#?}");
+        }
+        let (nodes, sentences) = named(&cluster(8, 4, Put::LateWay(low, high, [late; 2]), true, seed));
+        assert_eq!(nodes, [[format!("n{low}"), format!("n{high}")]], "{sentences}");
+    }
+}
+
+#[test]
+fn a_slow_way_between_switches_is_told_of_the_switch() {
+    for seed in 0..10 {
+        for (factors, words, one_way) in [
+            ([3.0, 3.0], "streams both ways", false),
+            ([3.0, 1.0], "streams from them", true),
+            ([1.0, 3.0], "streams to them", true),
+        ] {
+            let found = faults(&cluster(16, 4, Put::Uplink(factors), true, seed));
+            assert_eq!(found.len(), 1, "{found:#?}");
+            assert!(found[0].sentence.starts_with("n[0-3]: the way between their switch and the others is slow"));
+            assert!(found[0].sentence.contains(words) && found[0].one_way == one_way, "{found:#?}");
+        }
+    }
+}
+
+/// A pair that looks slow, and has compared well with its like in the same moments, was busy.
+#[test]
+fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
+    let mut cluster = cluster(8, 4, Put::Way(1, 2, 3.0), true, 1);
+    assert_eq!(faults(&cluster).len(), 1);
+    let like: Vec<Pair> = cluster.pairs.iter().filter(|pair| pair.nodes == [0, 3]).cloned().collect();
+    let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
+    let bad = beside::Look::new(slow, &[&like[0]]).unwrap();
+    slow.beside = crate::Beside::of(&[bad; 3]);
+    assert!(slow.beside.unwrap().slowness[0].at_least > 2.5, "{:?}", slow.beside);
+    assert_eq!(faults(&cluster).len(), 1);
+    let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
+    let well = beside::Look::new(&like[0], &[&like[0]]).unwrap();
+    slow.beside = crate::Beside::of(&[bad, well, well]);
+    assert_eq!(faults(&cluster), []);
+    assert_eq!(unsettled(&cluster), Vec::<[usize; 2]>::new());
+    let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
+    slow.beside = crate::Beside::of(&[bad, bad, well]);
+    assert_eq!((faults(&cluster), unsettled(&cluster)), (Vec::new(), vec![[1, 2]]));
 }

@@ -77,9 +77,9 @@ fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
 #[test]
 fn a_rank_that_never_comes_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { timeout: Duration::from_millis(400), ..options(folder.path()) };
+    let options = Options { timeout: Duration::from_millis(2500), ..options(folder.path()) };
     let told = started(&options, 4, &[2]).unwrap_err().to_string();
-    assert!(told.starts_with("of 4 ranks, these did not come within 0 s: 1,3"), "{told}");
+    assert!(told.starts_with("of 4 ranks, these did not come within 2.5 s: 1,3"), "{told}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -143,7 +143,7 @@ fn a_stranger_with_another_secret_is_told_of_and_not_let_in() {
     let with = |text: &str| Options {
         meeting: Meeting::Address(address.clone()),
         secret: Some(Secret::given(text, "a test").unwrap()),
-        timeout: Duration::from_millis(800),
+        timeout: Duration::from_millis(2500),
         ..options(folder.path())
     };
     let stranger = with("another secret altogether");
@@ -152,7 +152,7 @@ fn a_stranger_with_another_secret_is_told_of_and_not_let_in() {
     let told = crate::measure::run(&rank(0, 2), own("n0"), &with("the secret of this start"), &mut |_| {}, &mut |_| {})
         .unwrap_err();
     let told = told.to_string();
-    assert!(told.contains("these did not come within 0 s: 1; somebody at 127.0.0.1"), "{told}");
+    assert!(told.contains("these did not come within 2.5 s: 1; somebody at 127.0.0.1"), "{told}");
     assert!(thread.join().unwrap().unwrap_err().to_string().contains("another secret"));
 }
 

@@ -3,7 +3,7 @@
 use crate::cellule::costs::Costs;
 use crate::cellule::gains::Figure;
 use crate::cellule::streams::Through;
-use crate::cellule::{Comparison, text};
+use crate::cellule::{Comparison, Libspe2, libspe2, text};
 use serde::Serialize;
 
 /// The format's name, in the `format` key.
@@ -35,6 +35,8 @@ pub enum Found {
     Gains(Vec<Figure>),
     /// The throughput of the pollers.
     Streams(Vec<Through>),
+    /// The C programs against libspe2.
+    Libspe2(Box<Libspe2>),
 }
 
 impl Document {
@@ -52,6 +54,7 @@ impl Document {
             Found::Program(comparison) => text::comparison(comparison),
             Found::Gains(figures) => text::gains(figures),
             Found::Streams(all) => text::streams(all),
+            Found::Libspe2(found) => libspe2::text::libspe2(found),
         }
     }
 }

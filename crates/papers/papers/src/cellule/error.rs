@@ -2,6 +2,7 @@
 
 use seatmap_worker::WorkerError;
 use std::io;
+use std::path::PathBuf;
 
 /// An error of an experiment.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +42,22 @@ pub enum CelluleError {
     /// A program ended with a stop code other than 0, as it does where its store is too small.
     #[error("a program ended with {0}; its local store is too small")]
     Stopped(u32),
+    /// The programs in C were not compiled.
+    #[error("{compiler}: {words}; 'make install-lib PREFIX=FOLDER' installs it, and SEATMAP_CELLCC names it", compiler = compiler.display())]
+    Compiler {
+        /// The compiler driver.
+        compiler: PathBuf,
+        /// The reason.
+        words: String,
+    },
+    /// A program in C failed.
+    #[error("the program {name} failed: {words}")]
+    Program {
+        /// Its name.
+        name: &'static str,
+        /// The reason.
+        words: String,
+    },
     /// Bytes of a stream that did not arrive as they were sent.
     #[error("stream {0} arrived changed, or in part")]
     Torn(usize),

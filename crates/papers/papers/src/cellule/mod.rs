@@ -11,6 +11,7 @@
 //! | [`problem`], [`matrix`], [`black_scholes`] | the programs of section 4.1 |
 //! | [`compare()`], [`gains`], [`kernel`] | a program's time by each way; figures 4 and 5; the kernel's part, figure 7 |
 //! | [`costs`] | table 1 and figure 6: the cost of each call |
+//! | [`libspe2`] | the same programs in C, by a libspe2 that works as the runtime and as Linux does |
 //! | [`streams`] | section 4.2: TCP streams through pollers with weights |
 //! | [`spread`], [`text`], [`document`] | the numbers that stand for samples; tables for people; JSON for programs |
 
@@ -22,6 +23,7 @@ pub mod document;
 mod error;
 pub mod gains;
 pub mod kernel;
+pub mod libspe2;
 pub mod matrix;
 mod memory;
 pub mod problem;
@@ -33,5 +35,6 @@ pub mod text;
 pub use compare::{Comparison, compare};
 pub use document::Document;
 pub use error::CelluleError;
+pub use libspe2::Libspe2;
 pub use problem::Workload;
 pub use seats::Seats;

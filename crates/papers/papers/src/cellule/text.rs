@@ -9,7 +9,7 @@ use crate::cellule::streams::Through;
 use std::fmt::Write;
 
 /// A time with three digits and its unit.
-fn time(ns: f64) -> String {
+pub(super) fn time(ns: f64) -> String {
     match ns {
         1e9.. => format!("{:.2} s", ns / 1e9),
         1e6.. => format!("{:.2} ms", ns / 1e6),
@@ -19,7 +19,7 @@ fn time(ns: f64) -> String {
 }
 
 /// A median, and how far samples lie around it.
-fn spread(spread: &Spread) -> String {
+pub(super) fn spread(spread: &Spread) -> String {
     format!("{:>9} +- {:>9}", time(spread.median_ns), time(spread.deviation_ns))
 }
 

@@ -45,6 +45,9 @@ pub enum SetupError {
     /// A packet of 1 to 8 bytes.
     #[error("a packet of {0} bytes: the ring's packets are a multiple of 16 bytes, up to 16384")]
     SmallPacket(u32),
+    /// An entry of the matrix that the library cannot write.
+    #[error("entries of {0} bytes; the ring's library writes entries of 4, 8, 16 or 128 bytes")]
+    Entry(u32),
     /// There is nothing to time.
     #[error("no {0}, so there is nothing to time; leave --{0} out or write 1 or more")]
     Nothing(&'static str),

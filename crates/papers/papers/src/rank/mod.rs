@@ -10,6 +10,7 @@
 //! | [`mapping`], [`named`] | who executes which task, in the paper's notation; the mappings that one would try first |
 //! | [`setup`], [`choice`], [`shard`] | what is run, on which mappings, and how that is spread over several processes |
 //! | [`times`], [`study`], [`journal`] | the times; how they are come by, in parallel or in blocks; how they survive an interruption |
+//! | [`spread`] | a study over all ranks of a parallel start, where lost ranks lose nothing |
 //! | [`ranking`], [`figures`], [`merge()`] | the ranking and what it says, as a document; one from several |
 //! | [`correlation`](seatmap_statistics::correlation), [`mcb`] | do runs agree on the ranks, and which mappings may be the best |
 //! | [`error`] | what is refused, and what fails |
@@ -26,6 +27,7 @@ pub mod program;
 pub mod ranking;
 pub mod setup;
 pub mod shard;
+pub mod spread;
 pub mod study;
 pub mod times;
 

@@ -2,13 +2,13 @@
 
 use seatmap_port::Testbed;
 use seatmap_port::channels::{Bed, Channels, Program, Shape};
-use seatmap_workload::{Handoffs, LongMessages, MessageRing};
+use seatmap_workload::{Handoffs, LongMessages, MessageRingOver};
 
 /// A program that is timed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Timed {
     /// As Keller & Varbanescu time mappings.
-    Ring(MessageRing),
+    Ring(MessageRingOver),
     /// Long messages along a pattern, as Sudheer et al. send them.
     Long(LongMessages),
 }

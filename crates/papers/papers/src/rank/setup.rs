@@ -4,7 +4,7 @@ use super::error::SetupError;
 use super::program::Timed;
 use super::{Choice, Job, Mapping, Shard};
 use seatmap_port::channels::{DmaError, Ea, dma};
-use seatmap_workload::{LongMessages, Message, MessageRing};
+use seatmap_workload::{LongMessages, Message, MessageLibrary, MessageRing};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of the smallest packet: a quadword, as the ring copies its packets by quadwords.
@@ -51,6 +51,13 @@ pub struct Setup {
     pub packet_bytes: u32,
     /// Packets that each task takes from each side.
     pub rounds: u32,
+    /// Bytes of an entry of the matrix in which the ring's library keeps its notifications, where it is not the usual
+    /// one.
+    #[serde(default = "usual_entry", skip_serializing_if = "is_usual_entry")]
+    pub entry_bytes: u32,
+    /// Cycles of the library's code between two looks at the matrix, where it is not the usual number.
+    #[serde(default = "usual_poll", skip_serializing_if = "is_usual_poll")]
+    pub poll_cycles: u32,
     /// How often each mapping is run.
     pub runs: u32,
     /// Where thread i sits.
@@ -60,6 +67,24 @@ pub struct Setup {
     /// Which mappings are run.
     #[serde(flatten)]
     pub choice: Choice,
+}
+
+fn usual_entry() -> u32 {
+    MessageLibrary::default().entry_bytes
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_usual_entry(bytes: &u32) -> bool {
+    *bytes == usual_entry()
+}
+
+fn usual_poll() -> u32 {
+    MessageLibrary::default().poll_cycles
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_usual_poll(cycles: &u32) -> bool {
+    *cycles == usual_poll()
 }
 
 impl Setup {
@@ -89,6 +114,9 @@ impl Setup {
         if self.choice.is_reduced_by_symmetry && self.is_unidirectional {
             return Err(SetupError::Symmetry);
         }
+        if !MessageLibrary::ENTRIES.contains(&self.entry_bytes) {
+            return Err(SetupError::Entry(self.entry_bytes));
+        }
         match (self.rounds, self.runs) {
             (0, _) => Err(SetupError::Nothing("rounds")),
             (_, 0) => Err(SetupError::Nothing("runs")),
@@ -104,9 +132,10 @@ impl Setup {
     /// The program that is timed.
     #[must_use]
     pub fn program(&self) -> Timed {
-        let Setup { tasks, packet_bytes, rounds, is_unidirectional, .. } = *self;
+        let Setup { tasks, packet_bytes, rounds, is_unidirectional, entry_bytes, poll_cycles, .. } = *self;
         if self.messages.is_empty() {
-            return Timed::Ring(MessageRing { tasks, packet_bytes, rounds, is_unidirectional });
+            let ring = MessageRing { tasks, packet_bytes, rounds, is_unidirectional };
+            return Timed::Ring(ring.over(MessageLibrary { entry_bytes, poll_cycles }));
         }
         let message =
             |[from, to, step]: &[usize; 3]| Message { from: *from, to: *to, step: *step, size_bytes: packet_bytes };
@@ -146,6 +175,8 @@ impl Setup {
             ("other messages", self.messages != other.messages),
             ("another --packet", self.packet_bytes != other.packet_bytes),
             ("other --rounds", self.rounds != other.rounds),
+            ("another --entry", self.entry_bytes != other.entry_bytes),
+            ("another --poll", self.poll_cycles != other.poll_cycles),
             ("other --runs", self.runs != other.runs),
             ("another --variant", self.variant != other.variant),
             ("another --seed", self.seed != other.seed),
@@ -194,6 +225,8 @@ pub(crate) mod tests {
             messages: Vec::new(),
             packet_bytes: 1024,
             rounds: 10,
+            entry_bytes: usual_entry(),
+            poll_cycles: usual_poll(),
             runs: 3,
             variant: Variant::Pinned,
             seed: 1,
@@ -211,6 +244,7 @@ pub(crate) mod tests {
         insta::assert_snapshot!(refused(Setup { packet_bytes: 1000, ..usual() }), @"a transfer of 1000 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception");
         insta::assert_snapshot!(refused(Setup { packet_bytes: 32768, ..usual() }), @"a transfer of 32768 bytes: the MFC takes 16384 at most and raises an alignment exception");
         insta::assert_snapshot!(refused(Setup { packet_bytes: 8, ..usual() }), @"a packet of 8 bytes: the ring's packets are a multiple of 16 bytes, up to 16384");
+        insta::assert_snapshot!(refused(Setup { entry_bytes: 32, ..usual() }), @"entries of 32 bytes; the ring's library writes entries of 4, 8, 16 or 128 bytes");
         insta::assert_snapshot!(refused(Setup { runs: u32::MAX, ..usual() }), @"120 mappings 4294967295 times are too many runs: 10000000 in all are the most");
         let choice = Choice { is_reduced_by_symmetry: true, ..Choice::default() };
         insta::assert_snapshot!(refused(Setup { is_unidirectional: true, choice, ..usual() }), @"a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ");
@@ -249,6 +283,8 @@ pub(crate) mod tests {
             Setup { is_unidirectional: true, ..usual.clone() },
             Setup { packet_bytes: 16, ..usual.clone() },
             Setup { rounds: 1, ..usual.clone() },
+            Setup { entry_bytes: 4, ..usual.clone() },
+            Setup { poll_cycles: 0, ..usual.clone() },
             Setup { runs: 1, ..usual.clone() },
             Setup { variant: Variant::Default, ..usual.clone() },
             Setup { seed: 2, ..usual.clone() },

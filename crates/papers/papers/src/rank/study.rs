@@ -4,6 +4,7 @@ use super::journal::RankJournal;
 use super::times::rounded;
 use super::{Job, Mapping, RankError, Setup, Times, time_ns};
 use rayon::prelude::*;
+use seatmap_measure::journal::JournalError;
 use seatmap_port::channels::Bed;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,7 +64,8 @@ pub fn in_blocks<B: Bed>(
     ended(jobs.into_iter().try_for_each(|job| keeper.keep(job, time(bed, setup, job))))
 }
 
-fn time<B: Bed>(bed: &mut B, setup: &Setup, job: Job) -> Result<f64, RankError<B::Error>> {
+/// The time of one run, in nanoseconds.
+pub(super) fn time<B: Bed>(bed: &mut B, setup: &Setup, job: Job) -> Result<f64, RankError<B::Error>> {
     // Jobs are made only of indices that exist.
     let mapping = Mapping::nth(setup.tasks, job.index);
     let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
@@ -85,23 +87,34 @@ fn ended<E: std::error::Error>(kept: Result<(), Early<E>>) -> Result<bool, RankE
 }
 
 /// Where times go.
-struct Keeper<'a, 'o> {
-    times: &'a mut Times,
-    journal: Option<&'a mut RankJournal>,
-    observe: &'a mut Observe<'o>,
+pub(super) struct Keeper<'a, 'o> {
+    pub times: &'a mut Times,
+    pub journal: Option<&'a mut RankJournal>,
+    pub observe: &'a mut Observe<'o>,
 }
 
 impl Keeper<'_, '_> {
     fn keep<E: std::error::Error>(&mut self, job: Job, timed: Result<f64, RankError<E>>) -> Result<(), Early<E>> {
-        let ns = rounded(timed.map_err(Some)?);
-        self.times.set(job, ns);
+        let ns = timed.map_err(Some)?;
+        match self.note(job, ns).map_err(|error| Some(error.into()))? {
+            Some(ControlFlow::Break(())) => Err(None),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps a time. Whether to go on; `None` where the time cannot be that of a run which is not known yet.
+    pub(super) fn note(&mut self, job: Job, ns: f64) -> Result<Option<ControlFlow<()>>, JournalError> {
+        let ns = rounded(ns);
+        if !self.times.set(job, ns) {
+            return Ok(None);
+        }
         if let Some(journal) = &mut self.journal {
-            journal.record(job, ns).map_err(|error| Some(error.into()))?;
+            journal.record(job, ns)?;
         }
         let (wanted, known) = (self.times.wanted(), self.times.known());
         match (self.observe)(known, wanted) {
-            ControlFlow::Break(()) if known < wanted => Err(None),
-            _ => Ok(()),
+            ControlFlow::Break(()) if known < wanted => Ok(Some(ControlFlow::Break(()))),
+            _ => Ok(Some(ControlFlow::Continue(()))),
         }
     }
 }

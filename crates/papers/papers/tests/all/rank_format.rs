@@ -22,6 +22,8 @@ fn full(runs: u32) -> Ranking {
         messages: vec![[0, 1, 0]],
         packet_bytes: 512,
         rounds: 10,
+        entry_bytes: 8,
+        poll_cycles: 100,
         runs,
         variant: Variant::Default,
         seed: 3,

@@ -4,10 +4,12 @@
 
 use seatmap_papers::cellule::costs::{Call, Cost, Costs};
 use seatmap_papers::cellule::document::Found;
+use seatmap_papers::cellule::libspe2::style::ByStyle;
+use seatmap_papers::cellule::libspe2::{gains as figures, noise::Noise};
 use seatmap_papers::cellule::spread::Spread;
 use seatmap_papers::cellule::streams::Through;
 use seatmap_papers::cellule::streams::share::shares;
-use seatmap_papers::cellule::{Document, Seats, compare, gains};
+use seatmap_papers::cellule::{Document, Libspe2, Seats, compare, gains};
 use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::Value;
 
@@ -35,7 +37,22 @@ fn documents() -> Vec<Value> {
         json(Found::Program(Box::new(program))),
         json(Found::Gains(vec![gains::Figure { title: "gain", across: "size", series }])),
         json(Found::Streams(vec![through])),
+        json(Found::Libspe2(Box::new(libspe2(spread)))),
     ]
+}
+
+fn libspe2(spread: Spread) -> Libspe2 {
+    let time = ByStyle { cell: spread, linux: spread };
+    let kernel_percent = ByStyle { cell: None, linux: Some(1.0) };
+    let points = vec![figures::Point { at: 128, gain_percent: 1.0, time, kernel_percent }];
+    let series = vec![figures::Curve { name: "1 SPE".to_owned(), points }];
+    let one = Noise { looked_ns: 1.0, gaps_per_second: 0.0, lost_percent: 0.0, longest_ns: 0.0 };
+    Libspe2 {
+        spes: 1,
+        table: [(Call::CtxRun, time)].into(),
+        figures: vec![figures::Curves { title: "gain", across: "size", series }],
+        noise: ByStyle { cell: one, linux: one },
+    }
 }
 
 #[test]

@@ -154,7 +154,7 @@ impl Sender {
         self.own + self.of_faults
     }
 
-    /// What the samples say of the whole time.
+    /// The sharing over the whole time, as the samples have it.
     pub(super) fn talk(&self) -> Vec<Talk> {
         self.shared.talk(self.lasted)
     }

@@ -1,4 +1,4 @@
-//! What the samples of a process say together: how often memory passes between threads.
+//! The samples of a process, taken together: how often memory passes between threads.
 //!
 //! A page is exposed for a while, and threads that access it meanwhile are noted with the address. So a thread comes to
 //! a page at the rate of its samples over the time for which the page was exposed. Memory passes from one thread to
@@ -143,7 +143,7 @@ fn place(address: u64) -> u32 {
     ((address / WORD_BYTES * WORD_BYTES) & ((1 << PAGE_BITS) - 1)) as u32
 }
 
-/// What a thread does on a page.
+/// The accesses of a thread to a page.
 #[derive(Clone, Copy, Debug, Default)]
 struct Activity {
     samples: Seen,

@@ -38,6 +38,8 @@ impl Asked<'_> {
             messages,
             packet_bytes: typed.packet,
             rounds: typed.rounds,
+            entry_bytes: typed.entry,
+            poll_cycles: typed.poll,
             runs: typed.runs,
             variant: typed.variant.into(),
             seed: typed.seed,

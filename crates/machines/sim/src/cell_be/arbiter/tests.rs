@@ -172,9 +172,28 @@ fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
 fn memory_is_served_first_and_the_others_in_turn() {
     assert_eq!(neighbours(&[(0, 3), (0, 1), (0, MEMORY)]), [(0, 1), (0, MEMORY), (6, 3)]);
     assert_eq!(neighbours(&[(0, 5), (0, 3), (0, 1)]), [(0, 1), (0, 3), (6, 5)]);
-    // After elements 5 and 7, the turn goes to the elements behind them.
-    let later = [(6, 1), (6, 3), (6, 9)];
-    assert_eq!(neighbours(&[&[(0, 5), (0, 7)], &later[..]].concat()), [(0, 5), (0, 7), (6, 1), (6, 9), (12, 3)]);
+    // Element 9 comes before those that were granted a transfer, and 5 before 7, as in the first round.
+    let later = [(20, 5), (20, 7), (20, 9)];
+    assert_eq!(neighbours(&[&[(0, 5), (0, 7)], &later[..]].concat()), [(0, 5), (0, 7), (20, 5), (20, 9), (26, 7)]);
+}
+
+/// The transfers among the first `count` that start at each element, of elements that all send to the memory without
+/// a pause.
+fn shares(sources: &[usize], each: usize, count: usize) -> Vec<usize> {
+    let asked = (0..each).flat_map(|_| sources.iter().map(|source| Asked { time: 0, source: *source, target: MEMORY }));
+    let mut moved = run(&asked.collect::<Vec<_>>());
+    moved.sort_by_key(|one| one.start);
+    let of = |source: &usize| moved[..count].iter().filter(|one| one.asked.source == *source).count();
+    sources.iter().map(of).collect()
+}
+
+#[test]
+fn near_and_far_elements_have_equal_shares_of_a_busy_target() {
+    // Elements 0 and 10 are the memory's neighbours, 4 and 6 lie five hops away, and 5 six.
+    for sources in [vec![10, 9, 8, 7, 1, 2, 3, 4], vec![10, 7], vec![0, 5, 10], (0..11).collect()] {
+        let shares = shares(&sources, 100, 40 * sources.len());
+        assert!(shares.iter().all(|share| *share == 40), "{sources:?}: {shares:?}");
+    }
 }
 
 #[test]

@@ -41,10 +41,13 @@ impl Bench {
         let (interconnect, out) = (&mut self.interconnect, &mut self.out);
         let complete = match event {
             Event::Command(id) => return interconnect.command(id, out),
+            Event::CommandTurn => return interconnect.command_turn(out),
             Event::Response(id) => match interconnect.transaction(id, out.now()).purpose {
                 Purpose::Get | Purpose::Reserve => return interconnect.fetch(id, out),
+                Purpose::Put => return interconnect.announce(id, out),
                 _ => return interconnect.data_ready(id, out),
             },
+            Event::MemoryTurn(channel) => return interconnect.memory_turn(channel, out),
             Event::DataReady(id) => return interconnect.data_ready(id, out),
             Event::Arbitrate(chip) => return interconnect.arbitrate(chip, out),
             Event::CrossedLink(id) => return interconnect.crossed_link(id, out),
@@ -89,10 +92,9 @@ fn a_transaction_alone_takes_the_sum_of_its_stages() {
     assert_eq!(Bench::time(Purpose::Get, 0, local(2)), timing.snoop + hop);
     assert_eq!(Bench::time(Purpose::Put, 0, local(2)), timing.snoop + hop);
     let crossing = 2 * timing.bif_latency;
-    let read = timing.mic_read + timing.mic_latency;
+    let read = timing.mic_line + timing.mic_latency;
     assert_eq!(Bench::time(Purpose::Get, 0, NEAR), timing.snoop + crossing + read + hop);
-    let turn = timing.mic_turn + timing.mic_write;
-    assert_eq!(Bench::time(Purpose::Put, 0, NEAR), timing.snoop + crossing + hop + turn);
+    assert_eq!(Bench::time(Purpose::Put, 0, NEAR), timing.snoop + crossing + hop + timing.mic_line);
     let message = |register| Bench::time(Purpose::Message(register), 0, local(2));
     let mailbox = timing.snoop + hop + timing.register;
     assert_eq!(message(MappedRegister::Mailbox), mailbox);
@@ -165,8 +167,8 @@ proptest! {
         prop_assert!(delivered.iter().map(|number| *number as usize).eq(0..begun.len()));
         for (end, one) in bench.delivered.iter().step_by(10) {
             let (begin, purpose, spe, ea) = begun[one.value as usize];
-            // A transaction alone can differ by one bus cycle and one turn of the memory.
-            let alone = Bench::time(purpose, spe, ea) - bench.timing.mic_turn - bench.timing.bus;
+            // A transaction alone can differ by one bus cycle.
+            let alone = Bench::time(purpose, spe, ea) - bench.timing.bus;
             prop_assert!(end - begin >= alone, "{:?} took {}, alone {}", one, end - begin, alone);
         }
         prop_assert_eq!(bench.out.deliver(), None);

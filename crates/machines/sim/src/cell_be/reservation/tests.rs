@@ -175,6 +175,18 @@ fn an_owner_asks_nobody() {
 }
 
 #[test]
+fn a_store_that_fails_begins_again_after_its_back_off() {
+    let (mut units, mut out) = units();
+    units.backoff = 50;
+    units.begin(0, add(0), &mut out);
+    units.order(0, word(0), 0);
+    units.written(word(0));
+    assert_eq!(units.receive(0, &mut out), Step::Cached);
+    assert_eq!((out.deliver(), units.lost()), (Some((50, Event::AtomicHalf(0))), 1));
+    assert_eq!(units.half_done(0, &mut out), Step::Reserve(word(0)), "the line is gone as well");
+}
+
+#[test]
 #[should_panic(expected = "the atomic unit of SPE 3 at core cycle 0: a line arrives during Idle")]
 fn a_line_that_nobody_asked_for_is_a_fault() {
     let (mut units, mut out) = units();

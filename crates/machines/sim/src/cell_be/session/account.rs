@@ -1,4 +1,4 @@
-//! What each SPE spent its time on, and how much it moved.
+//! An account of what each SPE spent its time on, and how much it moved.
 
 use super::{Call, Reading};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! A simulated Cell on which programs in C run: SPU programs and threads of the PPE, in virtual time.
 //!
-//! A session is the machine alone. Whoever drives it keeps the programs: it asks the session whose [turn](Session::advance)
-//! it is, lets that program run on this computer until its next call, hands the [call](Session::call) over, and asks
-//! again. Time passes in calls only. Contexts and threads come and go meanwhile.
+//! A session is the machine alone. Its driver keeps the programs: it asks the session whose
+//! [turn](Session::advance) it is, lets that program run on this computer until its next call, hands the
+//! [call](Session::call) over, and asks again. Time passes in calls only. Contexts and threads come and go meanwhile.
 //!
 //! Effective addresses are pointers of the process, or addresses that stand for an SPE's registers. A transfer moves
 //! its bytes line by line, each when it arrives. The timings are those of the model that the session was made of.
@@ -40,7 +40,7 @@ pub struct Turn {
     pub answer: u64,
 }
 
-/// What comes next in a session.
+/// The next step of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// It is a task's turn.
@@ -162,8 +162,8 @@ impl Session {
         Some(Turn { task, answer: self.world.answer(task) })
     }
 
-    /// Lets time pass until it is a task's turn, or bytes have arrived somewhere. `None`: all tasks wait, and nothing is
-    /// under way.
+    /// Lets time pass until it is a task's turn, or bytes have arrived somewhere. `None`: all tasks wait, and nothing
+    /// is under way.
     pub fn advance_to_store(&mut self) -> Option<Next> {
         let next = self.world.next_task_or_store()?;
         Some(next.map_or(Next::Store, |task| Next::Turn(Turn { task, answer: self.world.answer(task) })))
@@ -245,7 +245,7 @@ impl Session {
         self.world.count(&self.model)
     }
 
-    /// What each SPE spent its time on until now.
+    /// An account of what each SPE spent its time on until now.
     #[must_use]
     pub fn accounts(&self) -> &[Account] {
         &self.world.programs().accounts
@@ -425,8 +425,8 @@ impl Session {
         self.world.extend_list(context, entry, elements, is_open);
     }
 
-    /// The PPE may have stored to memory and to local stores: lets SPUs look that wait for the loss of a reservation, or
-    /// for a change of their store.
+    /// The PPE may have stored to memory and to local stores: lets SPUs look that wait for the loss of a reservation,
+    /// or for a change of their store.
     pub fn memory_changed(&mut self) {
         self.world.lines_changed();
         self.world.stores_changed();

@@ -267,6 +267,10 @@ fn threads_wait_for_keys_and_times() {
     assert_eq!((bench.await_turn(first), bench.session.now()), (1, 10));
     bench.session.call(first, Call::Park { key: 8, until: Some(2000) }, 0);
     assert_eq!((bench.await_turn(first), bench.session.now()), (0, 2000), "the timer of the first wait means nothing");
+    // It has looked before its work, and is woken before it parks.
+    bench.session.call(first, Call::Park { key: 8, until: None }, 100);
+    assert_eq!(bench.session.wake(8, 1), 1);
+    assert_eq!((bench.await_turn(first), bench.session.now()), (1, 2100));
 }
 
 #[test]

@@ -57,7 +57,8 @@ impl World {
         let Transaction { purpose, spe, ea, .. } = *self.interconnect.transaction(id, now);
         match purpose {
             Purpose::Get => self.interconnect.fetch(id, &mut self.out),
-            Purpose::Put | Purpose::Message(_) => self.interconnect.data_ready(id, &mut self.out),
+            Purpose::Put => self.interconnect.announce(id, &mut self.out),
+            Purpose::Message(_) => self.interconnect.data_ready(id, &mut self.out),
             Purpose::Reserve => {
                 let owner = self.atomics.order(spe, ea, now);
                 let source = owner.map_or(self.node_of(ea), |owner| self.spes[owner as usize].node());

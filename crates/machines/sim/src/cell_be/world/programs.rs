@@ -16,7 +16,7 @@ pub struct Programs {
     /// Tasks that have ended, whose numbers are given to others.
     free: Vec<u16>,
     pub process: Process,
-    /// What each SPE has done.
+    /// An account of what each SPE has done.
     pub accounts: Vec<Account>,
     /// SPEs in the order in which contexts take them.
     pub(super) seats: Vec<u16>,
@@ -39,7 +39,9 @@ pub struct Progress {
     pub looks: u32,
     /// The call's number.
     pub number: u64,
-    /// What the call spends its time on, and since when.
+    /// Whether it was woken before it was parked.
+    pub is_woken: bool,
+    /// The kind of work that the call spends its time on, and since when.
     pub spends: Option<(Spent, u64)>,
 }
 

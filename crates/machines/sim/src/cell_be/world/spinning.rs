@@ -40,7 +40,8 @@ impl World {
         self.end_call(task, 0, 0);
     }
 
-    /// Has the SPUs look again whose stores have changed since, as far as `changed` sees. Returns whether there are any.
+    /// Has the SPUs look again whose stores have changed since, as far as `changed` sees. Returns whether there are
+    /// any.
     fn wake_spinning(&mut self, changed: impl Fn(&World, u16, Spinning) -> bool) -> bool {
         let is_spinning = |task: &u16| {
             let spinning = self.programs.context(*task).and_then(|context| context.spinning);

@@ -48,6 +48,7 @@ impl World {
                     self.remove_context(context);
                 }
             }
+            Call::Park { .. } if self.tasks[task as usize].progress.is_woken => self.end_call(task, 0, 1),
             Call::Park { until, .. } => {
                 if let Some(until) = until {
                     self.set_timer(task, until);
@@ -240,18 +241,22 @@ impl World {
         }
     }
 
-    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns how many.
+    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns how many. A thread
+    /// that is still at work before it parks has looked before that at what it waits for, and does not park.
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
         let is_parked = |task: &u16| {
             let state = &self.tasks[*task as usize];
-            let parked = matches!(state.request, Some(ChannelCall::Program(Call::Park { key: at, .. })) if at == key);
-            parked && state.progress.has_begun
+            let parks = matches!(state.request, Some(ChannelCall::Program(Call::Park { key: at, .. })) if at == key);
+            parks && !state.progress.is_woken
         };
         let mut parked: Vec<u16> = (0..self.tasks.len() as u16).filter(is_parked).collect();
         parked.sort_by_key(|task| self.tasks[*task as usize].progress.number);
         parked.truncate(most);
         for task in &parked {
-            self.end_call(*task, 0, 1);
+            match self.tasks[*task as usize].progress.has_begun {
+                true => self.end_call(*task, 0, 1),
+                false => self.tasks[*task as usize].progress.is_woken = true,
+            }
         }
         parked.len()
     }

@@ -1,4 +1,4 @@
-//! What a session notes of its programs: for accounts, and for a trace if there is one.
+//! The notes that a session takes of its programs: for accounts, and for a trace if there is one.
 
 use super::{Seat, World};
 use crate::cell_be::session::{Call, Command, CommandKind, Outbound, Spent};

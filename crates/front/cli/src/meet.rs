@@ -1,0 +1,42 @@
+//! The ranks of a parallel start, and where they meet: what launchers set, and what was typed.
+
+use crate::error::CliError;
+use seatmap_cluster::Rank;
+use seatmap_cluster::meeting::{Meeting, MeetingError};
+use seatmap_cluster::secret::Secret;
+use std::path::Path;
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// This process's rank.
+///
+/// # Errors
+/// No launcher gave it one.
+pub fn rank() -> Result<Rank, CliError> {
+    Rank::find(variable).map_err(CliError::input)
+}
+
+/// The place that was typed, or the usual one.
+pub fn place(typed: Option<&str>, rank: &Rank) -> Meeting {
+    Meeting::find(typed, rank, variable)
+}
+
+/// The secret in a file, or in the environment.
+///
+/// # Errors
+/// It is too short, or others may read it.
+pub fn secret(file: Option<&Path>) -> Result<Option<Secret>, CliError> {
+    let given = match (file, variable("SEATMAP_SECRET")) {
+        (Some(path), _) => Some(Secret::of_file(path)),
+        (None, Some(text)) => Some(Secret::given(&text, "SEATMAP_SECRET")),
+        (None, None) => None,
+    };
+    given.transpose().map_err(CliError::input)
+}
+
+/// Whether the user can mend why ranks cannot meet.
+pub fn is_input(error: &MeetingError) -> bool {
+    matches!(error, MeetingError::Secret | MeetingError::Bad(_) | MeetingError::File(..))
+}

@@ -1,0 +1,173 @@
+//! `seatmap cluster measure` where ranks die, contradict each other, or do not belong together.
+
+use crate::common::{Place, files};
+use crate::ranks::{begun, rank};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Output};
+use std::time::Duration;
+
+const MEASURE: [&str; 5] = ["cluster", "measure", "--each-rank", "--trips", "1ms"];
+
+/// Pairs that take long enough for something to happen meanwhile: two seconds each.
+const LONG: [&str; 7] = ["cluster", "measure", "--each-rank", "--trips", "500ms", "-o", "cluster.json"];
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The exit code, and the words on stderr.
+fn ended(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), stderr(&output))
+}
+
+/// Three ranks, of which the file of rank 0 knows the first pair.
+fn under_way(place: &Place) -> [Child; 3] {
+    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, &LONG)));
+    let has_begun = || std::fs::read_to_string(place.path("cluster.json")).is_ok_and(|text| text.ends_with("\n"));
+    while !has_begun() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    ranks
+}
+
+fn first_pair(place: &Place) -> Value {
+    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    cluster["pairs"].as_array().unwrap().iter().find(|pair| pair["nodes"] == serde_json::json!([0, 1])).unwrap().clone()
+}
+
+/// Figures of a pair, of which less is better.
+fn costs(pair: &Value) -> Vec<f64> {
+    let numbers = |key: &str| pair[key].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect::<Vec<_>>();
+    let trips = pair["trips"].as_array().unwrap().iter().map(|trip| trip["p90_ns"].as_f64().unwrap());
+    trips.chain(numbers("gap_ns")).chain(numbers("rate_mbps").into_iter().map(|rate| 1.0 / rate)).collect()
+}
+
+/// All ranks measure what the file lacks, and keep what it has.
+fn goes_on(place: &Place) {
+    let known = first_pair(place);
+    let typed = [&MEASURE[..], &["--resume", "cluster.json", "-o", "cluster.json"]].concat();
+    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, &typed)));
+    for (at, one) in ranks.into_iter().enumerate() {
+        let (code, told) = ended(one);
+        assert_eq!(code, Some(0), "rank {at}: {told}");
+    }
+    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3);
+    // A pair that looks bad is measured again beside others, and the better figures count. One that is measured anew
+    // has some that are worse.
+    let (then, now) = (costs(&known), costs(&first_pair(place)));
+    assert!(then.iter().zip(&now).all(|(then, now)| now <= then), "{then:?} {now:?}");
+}
+
+#[test]
+fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
+    let place = Place::new();
+    let [first, second, mut third] = under_way(&place);
+    third.kill().unwrap();
+    third.wait().unwrap();
+    let (code, told) = ended(first);
+    assert!(code == Some(1) && told.contains("1 node could not be measured; --resume measures what is"), "{told}");
+    assert_eq!(ended(second).0, Some(0), "the other rank is told that it is over");
+    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    assert!(cluster["missing"][0]["nodes"][0].as_str().unwrap().ends_with(":2"), "{}", cluster["missing"]);
+    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    assert!(doctor.contains(":2 could not be measured: its connection broke"), "{doctor}");
+    goes_on(&place);
+}
+
+/// As a launcher does that ends all ranks with the first one that fails.
+#[test]
+fn a_job_that_is_killed_goes_on_with_what_it_had() {
+    let place = Place::new();
+    for mut one in under_way(&place) {
+        one.kill().unwrap();
+        one.wait().unwrap();
+    }
+    assert_eq!(files(&place), ["cluster.json"], "the meeting file went when all had come");
+    goes_on(&place);
+}
+
+#[test]
+fn two_ranks_of_one_number_are_told_and_all_end() {
+    let place = Place::new();
+    let ranks = [0, 1, 1].map(|at| begun(rank(&place, at, 3, &MEASURE)));
+    let [first, second, third] = ranks.map(ended);
+    assert!(first.0 == Some(1) && first.1.contains("two processes say that they are rank 1: one on"), "{first:?}");
+    let told = [&second, &third].map(|(_, told)| told.as_str()).concat();
+    assert!(second.0 != Some(0) && third.0 != Some(0) && told.contains("another process is rank 1"), "{told}");
+    assert_eq!(files(&place), Vec::<String>::new());
+}
+
+/// A start of two ranks by an address, with the secret of rank 0.
+fn by_address(place: &Place) -> (String, Command) {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("127.0.0.1:{port}");
+    let typed = [&MEASURE[..], &["--timeout", "3s", "--meet", &address]].concat();
+    let mut first = rank(place, 0, 2, &typed);
+    first.env("SEATMAP_SECRET", "the secret of rank zero");
+    (address, first)
+}
+
+#[test]
+fn a_wrong_secret_is_told_on_both_sides() {
+    let place = Place::new();
+    let (address, first) = by_address(&place);
+    let first = begun(first);
+    let mut other = rank(&place, 1, 2, &[&MEASURE[..], &["--timeout", "3s", "--meet", &address]].concat());
+    other.env("SEATMAP_SECRET", "not the secret of rank zero");
+    let (code, told) = ended(begun(other));
+    assert!(code == Some(1) && told.contains("refused: another secret: this is not a rank of this start"), "{told}");
+    let (code, told) = ended(first);
+    assert!(code == Some(1) && told.contains("these did not come within 3 s: 1; somebody at 127.0.0.1: "), "{told}");
+    assert!(told.contains("does not know the secret of this start"), "{told}");
+}
+
+/// One message as ranks send them: its length, and JSON.
+fn message(line: &mut TcpStream) -> String {
+    let mut length = [0; 4];
+    line.read_exact(&mut length).unwrap();
+    let mut text = vec![0; u32::from_be_bytes(length) as usize];
+    line.read_exact(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn another_version_is_told_on_both_sides() {
+    let place = Place::new();
+    let (address, first) = by_address(&place);
+    let first = begun(first);
+    let mut line = loop {
+        match TcpStream::connect(&address) {
+            Ok(line) => break line,
+            Err(_) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    assert!(message(&mut line).contains(concat!("of seatmap ", env!("CARGO_PKG_VERSION"))));
+    let claim = r#"{"protocol":"seatmap-cluster-wire/1 of seatmap 0.0.1","nonce":"","said":"","proof":""}"#;
+    line.write_all(&(claim.len() as u32).to_be_bytes()).unwrap();
+    line.write_all(claim.as_bytes()).unwrap();
+    let told = message(&mut line);
+    assert!(told.contains("it speaks seatmap-cluster-wire/1 of seatmap "), "{told}");
+    let (code, told) = ended(first);
+    let words = "the other rank speaks seatmap-cluster-wire/1 of seatmap 0.0.1";
+    assert!(code == Some(1) && told.contains(words) && told.contains("use one version on all nodes"), "{told}");
+}
+
+#[test]
+fn a_result_of_other_nodes_is_refused() {
+    let place = Place::new();
+    let node = serde_json::json!({ "name": "elsewhere", "rank": 0, "address": "10.0.0.1" });
+    place.file(
+        "other.json",
+        serde_json::json!({ "format": "seatmap-cluster/1", "nodes": [node], "pairs": [] }).to_string(),
+    );
+    let typed = [&MEASURE[..], &["--resume", "other.json"]].concat();
+    let [first, other] = [0, 1].map(|at| begun(rank(&place, at, 2, &typed)));
+    let (code, told) = ended(first);
+    let words = "the earlier result is of other nodes: elsewhere is not among those of this start";
+    assert!(code == Some(2) && told.contains(words), "{told}");
+    assert_ne!(ended(other).0, Some(0));
+}

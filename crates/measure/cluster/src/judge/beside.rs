@@ -1,0 +1,84 @@
+//! Looks at a pair beside its like: what they show, and whether they are enough.
+
+use super::SLOW;
+use super::jitter::JITTER;
+use super::usual::Figure;
+use crate::cluster::{Beside, Pair, Shown};
+use seatmap_statistics::median;
+
+/// Student's t that one in a thousand exceeds, for 1, 2, 3, ... degrees of freedom (Fisher and Yates, Statistical
+/// Tables, table III, two-sided 0.002).
+const T_999: [f64; 14] =
+    [318.3, 22.33, 10.21, 7.173, 5.893, 5.208, 4.785, 4.501, 4.297, 4.144, 4.025, 3.930, 3.852, 3.787];
+
+/// One look: the logarithms of a pair's figures over those of like pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Look {
+    slowness: [f64; 2],
+    time: f64,
+    scatter: f64,
+}
+
+impl Look {
+    /// A pair, and like pairs in the same moments; `None` where these cannot be compared.
+    pub(crate) fn new(pair: &Pair, like: &[&Pair]) -> Option<Look> {
+        let over = |figure: Figure, end: usize| {
+            let theirs: Vec<f64> = like.iter().filter_map(|like| figure.of(like)).flatten().collect();
+            let factor = figure.held(pair)?[end] / median(&theirs)?;
+            Some(factor.ln()).filter(|logarithm| logarithm.is_finite())
+        };
+        let slowness = [over(Figure::Slowness, 0)?, over(Figure::Slowness, 1)?];
+        Some(Look { slowness, time: over(Figure::Time, 0)?, scatter: over(Figure::Scatter, 0)? })
+    }
+}
+
+impl Beside {
+    /// The factors that some looks show; `None` before the second one.
+    pub(crate) fn of(looks: &[Look]) -> Option<Beside> {
+        let over = |figure: fn(&Look) -> f64| shown(&looks.iter().map(figure).collect::<Vec<_>>());
+        let slowness = [over(|look| look.slowness[0])?, over(|look| look.slowness[1])?];
+        let (time, scatter) = (over(|look| look.time)?, over(|look| look.scatter)?);
+        Some(Beside { looks: looks.len(), slowness, time, scatter })
+    }
+
+    /// Whether some figure looks bad, and the looks do not show it yet.
+    pub(crate) fn is_open(&self) -> bool {
+        let is_open = |shown: Shown, bad: f64| shown.factor >= bad && shown.at_least < bad;
+        let [there, back] = self.slowness;
+        is_open(there, SLOW) || is_open(back, SLOW) || is_open(self.time, SLOW) || is_open(self.scatter, JITTER)
+    }
+}
+
+/// The mean of logarithms, and its lower bound.
+fn shown(logarithms: &[f64]) -> Option<Shown> {
+    let count = logarithms.len() as f64;
+    let t = T_999.get(logarithms.len().checked_sub(2)?).or(T_999.last())?;
+    let mean = logarithms.iter().sum::<f64>() / count;
+    let variance = logarithms.iter().map(|each| (each - mean) * (each - mean)).sum::<f64>() / (count - 1.0);
+    // A bound that is no number any more in a file is as good as none.
+    let least = (mean - t * (variance / count).sqrt()).max(-700.0);
+    Some(Shown { factor: mean.exp(), at_least: least.exp() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(slowness: f64) -> Look {
+        Look { slowness: [slowness.ln(), 0.0], time: 0.0, scatter: 0.0 }
+    }
+
+    #[test]
+    fn steady_looks_show_a_factor_soon_and_unsteady_ones_late() {
+        assert_eq!(Beside::of(&[look(3.0)]), None);
+        let steady = Beside::of(&[2.9, 3.0, 2.95].map(look)).unwrap();
+        assert!(steady.slowness[0].at_least > 2.0 && !steady.is_open(), "{steady:?}");
+        assert!((steady.slowness[0].factor - 2.95).abs() < 0.01 && (steady.time.at_least - 1.0).abs() < 1e-9);
+        let few = Beside::of(&[1.5, 4.5, 3.0].map(look)).unwrap();
+        assert!(few.slowness[0].at_least < SLOW && few.is_open(), "{few:?}");
+        let many: Vec<Look> = [1.5, 4.5, 3.0, 2.6].repeat(4).into_iter().map(look).collect();
+        assert!(Beside::of(&many).unwrap().slowness[0].at_least > SLOW);
+        let healthy = Beside::of(&[0.5, 2.0, 1.1].map(look)).unwrap();
+        assert!(!healthy.is_open() && healthy.slowness[0].at_least < SLOW);
+    }
+}

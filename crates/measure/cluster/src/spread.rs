@@ -1,0 +1,182 @@
+//! Work in parts, spread over the ranks of one start.
+//!
+//! Rank 0 hands out the parts, and works itself. The other ranks come when they come, ask for a part, and bring its
+//! result. A part of a rank that goes away is done by another; at the end, ranks that have nothing to do take over
+//! parts that take much longer than others. So a part may be done twice, and must have one result whoever does it.
+//! The ranks meet as those of a measurement do, with a secret.
+
+mod board;
+mod lead;
+
+pub use lead::{Lost, Spread, lead};
+
+use crate::handshake::{HandshakeError, call};
+use crate::launcher::Rank;
+use crate::meeting::{Greeting, Meeting, MeetingError};
+use crate::secret::Secret;
+use crate::wire::{receive, send};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// Where ranks meet, and how long they wait for each other.
+#[derive(Clone, Debug)]
+pub struct Meet {
+    /// The place.
+    pub meeting: Meeting,
+    /// Their secret; a meeting by file needs none.
+    pub secret: Option<Secret>,
+    /// How long rank 0 waits for a rank to come, and the others for rank 0.
+    pub timeout: Duration,
+}
+
+/// Work that a rank can do.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// All that the results depend on besides the part, as a text. Ranks that differ in it would bring other results.
+    pub name: &'a str,
+    /// The name of this rank's node.
+    pub node: &'a str,
+    /// Does a part: its text, to the result's. Once the flag is set, nobody wants the result any more.
+    pub part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync),
+}
+
+impl std::fmt::Debug for Work<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Work").field("name", &self.name).field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
+/// Why the work is not done.
+#[derive(Debug, thiserror::Error)]
+pub enum SpreadError {
+    /// The ranks cannot meet.
+    #[error(transparent)]
+    Meeting(#[from] MeetingError),
+    /// Two ranks have one number.
+    #[error("two processes say that they are rank {rank}: one on {first}, one on {second}")]
+    Twice {
+        /// The number.
+        rank: usize,
+        /// The nodes.
+        first: String,
+        /// The nodes.
+        second: String,
+    },
+    /// A rank was started with another command line, or sees another machine.
+    #[error("rank {rank} on {node} has other work to do than rank 0: start all ranks with the same command line")]
+    Other {
+        /// Its number.
+        rank: usize,
+        /// Its node.
+        node: String,
+    },
+    /// A part failed.
+    #[error("rank {rank} on {node}: {why}")]
+    Part {
+        /// The rank that had it.
+        rank: usize,
+        /// Its node.
+        node: String,
+        /// Why.
+        why: String,
+    },
+    /// Rank 0 went away.
+    #[error("rank 0 has ended")]
+    Lead(#[source] io::Error),
+    /// This process has no port or thread for itself.
+    #[error("this rank cannot serve others")]
+    Own(#[source] io::Error),
+}
+
+/// The words of a rank about itself when it comes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Coming {
+    rank: usize,
+    size: usize,
+    node: String,
+    work: String,
+}
+
+/// The orders of rank 0.
+#[derive(Debug, Serialize, Deserialize)]
+enum Order {
+    Part(String),
+    End,
+}
+
+/// The answers of a rank.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Done(String),
+    Failed(String),
+}
+
+/// Works as a rank other than 0 until nothing is left to do. Returns how many parts it did.
+///
+/// # Errors
+/// [`SpreadError`].
+pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadError> {
+    let coming = Coming { rank: rank.rank, size: rank.size, node: work.node.to_owned(), work: work.name.to_owned() };
+    let mut stream = meet.meeting.find_host(rank, meet.secret.as_ref(), meet.timeout, |mut stream, secret| {
+        let again = |error: io::Error| Greeting::Again(error.to_string());
+        stream.set_nodelay(true).map_err(again)?;
+        stream.set_read_timeout(Some(meet.timeout)).map_err(again)?;
+        call(&mut stream, secret, &coming).map_err(|error| match error {
+            HandshakeError::Connection(error) => again(error),
+            HandshakeError::Secret => Greeting::Again(error.to_string()),
+            other => Greeting::Never(other.to_string()),
+        })?;
+        stream.set_read_timeout(None).map_err(again)?;
+        Ok(stream)
+    })?;
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (sender, orders) = channel();
+        let reading = stream.try_clone().map_err(SpreadError::Own)?;
+        let is_over = &is_over;
+        scope.spawn(move || read_orders(reading, is_over, &sender));
+        let ended = obey(&mut stream, &orders, work, is_over);
+        // The reader waits for another order.
+        let _ = stream.shutdown(Shutdown::Both);
+        ended
+    })
+}
+
+/// Reads orders beside the work, so that the end of all stops it.
+fn read_orders(mut stream: TcpStream, is_over: &AtomicBool, orders: &Sender<io::Result<Order>>) {
+    loop {
+        let order = receive(&mut stream);
+        let is_last = !matches!(order, Ok(Order::Part(_)));
+        if is_last {
+            is_over.store(true, Ordering::Relaxed);
+        }
+        if orders.send(order).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+fn obey(
+    stream: &mut TcpStream,
+    orders: &Receiver<io::Result<Order>>,
+    work: Work<'_>,
+    is_over: &AtomicBool,
+) -> Result<usize, SpreadError> {
+    let mut done = 0;
+    loop {
+        let order = orders.recv().map_err(|_| SpreadError::Lead(io::ErrorKind::UnexpectedEof.into()))?;
+        let Order::Part(text) = order.map_err(SpreadError::Lead)? else { return Ok(done) };
+        let answer = (work.part)(&text, is_over).map_or_else(Answer::Failed, Answer::Done);
+        if !is_over.load(Ordering::Relaxed) {
+            send(stream, &answer).map_err(SpreadError::Lead)?;
+            done += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

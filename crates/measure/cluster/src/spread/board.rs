@@ -1,0 +1,160 @@
+//! The parts that are open, that somebody has, and that are done.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often one that waits for a part looks whether another takes too long.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A part is taken over once it takes so many times as long as the longest one that is done.
+const TOO_LONG: u32 = 3;
+
+/// A part that is done at least once at the moment.
+#[derive(Debug)]
+struct Running {
+    ranks: BTreeSet<usize>,
+    since: Instant,
+}
+
+#[derive(Debug)]
+struct State {
+    open: VecDeque<usize>,
+    running: BTreeMap<usize, Running>,
+    left: BTreeSet<usize>,
+    longest: Option<Duration>,
+}
+
+/// The parts to be done, for all who do them.
+#[derive(Debug)]
+pub(super) struct Board {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// All is done, or nobody is to go on.
+    pub(super) is_over: AtomicBool,
+}
+
+impl Board {
+    /// So many parts, all open.
+    pub(super) fn new(parts: usize) -> Self {
+        let state =
+            State { open: (0..parts).collect(), running: BTreeMap::new(), left: (0..parts).collect(), longest: None };
+        Board { state: Mutex::new(state), changed: Condvar::new(), is_over: AtomicBool::new(parts == 0) }
+    }
+
+    /// A part for a rank; waits where none is open. `None` once nothing is left.
+    pub(super) fn take(&self, rank: usize) -> Option<usize> {
+        let mut state = self.state();
+        loop {
+            if self.is_over() {
+                return None;
+            }
+            if let Some(part) = state.next(rank) {
+                return Some(part);
+            }
+            (state, _) = self.changed.wait_timeout(state, PAUSE).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A part is done. Whether it is the first time.
+    pub(super) fn done(&self, part: usize) -> bool {
+        let mut state = self.state();
+        if let Some(running) = state.running.remove(&part) {
+            state.longest = state.longest.max(Some(running.since.elapsed()));
+        }
+        let is_first = state.left.remove(&part);
+        if state.left.is_empty() {
+            self.stop();
+        }
+        self.changed.notify_all();
+        is_first
+    }
+
+    /// A rank has gone: what it had and nobody else has is open again.
+    pub(super) fn lost(&self, rank: usize) {
+        let mut state = self.state();
+        for part in state.of(rank) {
+            let is_alone = state.running.get_mut(&part).is_some_and(|running| {
+                running.ranks.remove(&rank);
+                running.ranks.is_empty()
+            });
+            if is_alone {
+                state.running.remove(&part);
+                state.open.push_front(part);
+            }
+        }
+        self.changed.notify_all();
+    }
+
+    /// Nobody gets another part.
+    pub(super) fn stop(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// Whether all is done, or nobody is to go on.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // No step of it leaves it half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn next(&mut self, rank: usize) -> Option<usize> {
+        if let Some(part) = self.open.pop_front() {
+            self.running.insert(part, Running { ranks: BTreeSet::from([rank]), since: Instant::now() });
+            return Some(part);
+        }
+        let limit = self.longest? * TOO_LONG;
+        let is_late = |running: &Running| running.since.elapsed() > limit && !running.ranks.contains(&rank);
+        let late = self.running.iter_mut().filter(|(_, running)| is_late(running));
+        let (part, running) = late.min_by_key(|(_, running)| running.ranks.len())?;
+        running.ranks.insert(rank);
+        running.since = Instant::now();
+        Some(*part)
+    }
+
+    fn of(&self, rank: usize) -> Vec<usize> {
+        self.running.iter().filter(|(_, running)| running.ranks.contains(&rank)).map(|(part, _)| *part).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_lost_rank_is_the_next_one() {
+        let board = Board::new(3);
+        assert_eq!([board.take(1), board.take(2)], [Some(0), Some(1)]);
+        board.lost(1);
+        assert_eq!([board.take(2), board.take(0)], [Some(0), Some(2)]);
+        assert!(board.done(1) && board.done(0) && !board.is_over());
+        assert!(board.done(2) && board.is_over());
+        assert_eq!(board.take(0), None);
+    }
+
+    #[test]
+    fn a_part_that_takes_too_long_is_taken_over_and_counts_once() {
+        let board = Board::new(2);
+        assert_eq!([board.take(1), board.take(0)], [Some(0), Some(1)]);
+        assert!(board.done(1));
+        // Rank 1 holds the last one, longer than the first took: rank 0 takes it over.
+        assert_eq!(board.take(0), Some(0));
+        assert!(board.done(0) && !board.done(0));
+        assert_eq!(board.take(1), None);
+    }
+
+    #[test]
+    fn nobody_goes_on_after_a_stop() {
+        let board = Board::new(9);
+        board.stop();
+        assert_eq!(board.take(0), None);
+        assert!(Board::new(0).is_over());
+    }
+}

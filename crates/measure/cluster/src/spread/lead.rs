@@ -1,0 +1,297 @@
+//! Rank 0: lets the others in, hands out parts, and takes their results.
+
+use super::board::Board;
+use super::{Answer, Coming, Meet, Order, SpreadError, Work};
+use crate::callers::{Heard, accept};
+use crate::handshake::{Called, refuse, welcome};
+use crate::launcher::Rank;
+use crate::meeting::Host;
+use crate::wire::{receive, send, told};
+use seatmap_os::CpuList;
+use std::collections::BTreeMap;
+use std::net::{Shutdown, TcpStream};
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+/// How long rank 0 sleeps where nothing comes, before it looks for callers.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    /// Whether all parts are done; not where the caller broke off.
+    pub is_whole: bool,
+    /// The parts that each node did, in the order of their ranks.
+    pub done: Vec<(String, usize)>,
+    /// The ranks that went away, or never came.
+    pub lost: Vec<Lost>,
+}
+
+/// A rank that others worked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The rank and its node, as far as it is known.
+    pub rank: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Something that a rank has done.
+struct Event {
+    rank: usize,
+    what: What,
+}
+
+enum What {
+    Done(usize, String),
+    Failed(String),
+    Lost(String),
+}
+
+/// A rank that has come.
+struct Member {
+    node: String,
+    stream: Option<Arc<Mutex<TcpStream>>>,
+    done: usize,
+}
+
+/// Has the parts done by all ranks, this one among them. `take` gets each part's number and result, once, in the order
+/// in which they come, and can break off; `look` is called again and again meanwhile, and can break off as well.
+///
+/// # Errors
+/// [`SpreadError`]. A rank that goes away is none; it stands in [`Spread::lost`].
+pub fn lead(
+    rank: &Rank,
+    meet: &Meet,
+    work: Work<'_>,
+    parts: &[String],
+    take: &mut dyn FnMut(usize, &str) -> ControlFlow<()>,
+    look: &dyn Fn() -> ControlFlow<()>,
+) -> Result<Spread, SpreadError> {
+    let host = meet.meeting.open(rank, meet.secret.clone())?;
+    host.listener.set_nonblocking(true).map_err(SpreadError::Own)?;
+    let board = Board::new(parts.len());
+    std::thread::scope(|scope| {
+        let (sender, events) = channel();
+        let mut lead =
+            Lead { rank, meet, work, parts, board: &board, sender, members: BTreeMap::new(), lost: Vec::new() };
+        lead.begin_own(scope);
+        let ended = lead.run(scope, &host, &events, take, look);
+        board.stop();
+        lead.dismiss(matches!(ended, Ok(true)));
+        let is_whole = ended?;
+        Ok(lead.outcome(is_whole))
+    })
+}
+
+struct Lead<'a> {
+    rank: &'a Rank,
+    meet: &'a Meet,
+    work: Work<'a>,
+    parts: &'a [String],
+    board: &'a Board,
+    sender: Sender<Event>,
+    members: BTreeMap<usize, Member>,
+    lost: Vec<Lost>,
+}
+
+impl<'a> Lead<'a> {
+    /// Works in a thread of this process.
+    fn begin_own<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
+    where
+        'a: 'scope,
+    {
+        self.members.insert(0, Member { node: self.work.node.to_owned(), stream: None, done: 0 });
+        let (board, parts, work, sender) = (self.board, self.parts, self.work, self.sender.clone());
+        scope.spawn(move || {
+            while let Some(part) = board.take(0) {
+                let what = match (work.part)(&parts[part], &board.is_over) {
+                    Ok(text) => What::Done(part, text),
+                    Err(_) if board.is_over() => return,
+                    Err(why) => What::Failed(why),
+                };
+                // If nobody listens, all is over.
+                let _ = sender.send(Event { rank: 0, what });
+            }
+        });
+    }
+
+    fn run<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        host: &Host,
+        events: &Receiver<Event>,
+        take: &mut dyn FnMut(usize, &str) -> ControlFlow<()>,
+        look: &dyn Fn() -> ControlFlow<()>,
+    ) -> Result<bool, SpreadError>
+    where
+        'a: 'scope,
+    {
+        let (heard, callers) = channel();
+        let begun = Instant::now();
+        // One that comes when all is done has to be told, too: it would look for this rank until its time is over.
+        while !self.board.is_over() || self.members.len() < self.rank.size && begun.elapsed() < self.meet.timeout {
+            if look().is_break() {
+                return Ok(false);
+            }
+            accept(host, &heard);
+            while let Ok(caller) = callers.try_recv() {
+                self.admit(scope, caller, host)?;
+            }
+            if let Ok(event) = events.recv_timeout(PAUSE)
+                && self.note(event, take)?.is_break()
+            {
+                return Ok(false);
+            }
+        }
+        self.end(events);
+        Ok(true)
+    }
+
+    fn admit<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        caller: Heard<Coming>,
+        host: &Host,
+    ) -> Result<(), SpreadError>
+    where
+        'a: 'scope,
+    {
+        let (called, mut stream) = match caller {
+            Ok(caller) => caller,
+            Err(why) => {
+                self.lost.push(Lost { rank: "a caller".to_owned(), why });
+                return Ok(());
+            }
+        };
+        let Coming { rank, size, node, work } = called.said.clone();
+        if size != self.rank.size || rank >= self.rank.size {
+            let why = format!("it is rank {rank} of {size}, and this start has {} ranks", self.rank.size);
+            // If it cannot be told, it has gone.
+            let _ = refuse(&mut stream, &why);
+            return Ok(());
+        }
+        if let Some(first) = self.members.get(&rank) {
+            let _ = refuse(&mut stream, &format!("another process is rank {rank}"));
+            return Err(SpreadError::Twice { rank, first: first.node.clone(), second: node });
+        }
+        if work != self.work.name {
+            let _ = refuse(&mut stream, "rank 0 has other work: start all ranks with the same command line");
+            return Err(SpreadError::Other { rank, node });
+        }
+        self.begin(scope, rank, &called, stream, host);
+        Ok(())
+    }
+
+    fn begin<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        rank: usize,
+        called: &Called<Coming>,
+        mut stream: TcpStream,
+        host: &Host,
+    ) where
+        'a: 'scope,
+    {
+        let reading = welcome(&mut stream, &host.secret, called).and_then(|()| {
+            stream.set_read_timeout(None)?;
+            stream.try_clone()
+        });
+        let (node, stream) = (called.said.node.clone(), Arc::new(Mutex::new(stream)));
+        self.members.insert(rank, Member { node, stream: Some(Arc::clone(&stream)), done: 0 });
+        match reading {
+            Err(error) => self.lose(rank, told(&error)),
+            Ok(reading) => {
+                let (board, parts, sender) = (self.board, self.parts, self.sender.clone());
+                scope.spawn(move || serve(&stream, reading, rank, (board, parts), &sender));
+            }
+        }
+    }
+
+    /// Takes note of something that a rank did.
+    fn note(
+        &mut self,
+        event: Event,
+        take: &mut dyn FnMut(usize, &str) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, SpreadError> {
+        let node = self.members.get(&event.rank).map(|member| member.node.clone()).unwrap_or_default();
+        match event.what {
+            What::Failed(why) => Err(SpreadError::Part { rank: event.rank, node, why }),
+            What::Lost(why) => {
+                self.lose(event.rank, why);
+                Ok(ControlFlow::Continue(()))
+            }
+            What::Done(part, text) => {
+                if !self.board.done(part) {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                self.members.entry(event.rank).and_modify(|member| member.done += 1);
+                Ok(take(part, &text))
+            }
+        }
+    }
+
+    fn lose(&mut self, rank: usize, why: String) {
+        self.board.lost(rank);
+        let node = self.members.get(&rank).map_or("", |member| &member.node);
+        self.lost.push(Lost { rank: format!("rank {rank} on {node}"), why });
+    }
+
+    /// Notes who went away at the end, and who never came.
+    fn end(&mut self, events: &Receiver<Event>) {
+        while let Ok(Event { rank, what }) = events.try_recv() {
+            if let What::Lost(why) = what {
+                self.lose(rank, why);
+            }
+        }
+        let absent = (0..self.rank.size).filter(|rank| !self.members.contains_key(rank));
+        let absent: Vec<u32> = absent.filter_map(|rank| u32::try_from(rank).ok()).collect();
+        if !absent.is_empty() {
+            let why = format!("did not come within {} s", self.meet.timeout.as_secs_f64());
+            let ranks = if absent.len() == 1 { "rank" } else { "ranks" };
+            self.lost.push(Lost { rank: format!("{ranks} {}", CpuList(absent)), why });
+        }
+    }
+
+    /// Tells all ranks that it is over; where it has failed, by the end of their connections.
+    fn dismiss(&self, is_well: bool) {
+        for stream in self.members.values().filter_map(|member| member.stream.as_ref()) {
+            let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+            // One that has gone needs no word. The reader of this end waits for no more.
+            let _ = if is_well { send(&mut *stream, &Order::End) } else { Ok(()) };
+            let _ = stream.shutdown(if is_well { Shutdown::Read } else { Shutdown::Both });
+        }
+    }
+
+    fn outcome(self, is_whole: bool) -> Spread {
+        let done = self.members.into_values().map(|member| (member.node, member.done)).collect();
+        Spread { is_whole, done, lost: self.lost }
+    }
+}
+
+/// Gives a rank one part after the other.
+fn serve(
+    stream: &Mutex<TcpStream>,
+    mut reading: TcpStream,
+    rank: usize,
+    (board, parts): (&Board, &[String]),
+    sender: &Sender<Event>,
+) {
+    while let Some(part) = board.take(rank) {
+        let order = Order::Part(parts[part].clone());
+        let sent = send(&mut *stream.lock().unwrap_or_else(PoisonError::into_inner), &order);
+        let what = match sent.and_then(|()| receive(&mut reading)) {
+            Ok(Answer::Done(text)) => What::Done(part, text),
+            Ok(Answer::Failed(why)) => What::Failed(why),
+            Err(error) => What::Lost(told(&error)),
+        };
+        let is_last = !matches!(what, What::Done(..));
+        // If nobody listens, all is over.
+        if sender.send(Event { rank, what }).is_err() || is_last {
+            return;
+        }
+    }
+}

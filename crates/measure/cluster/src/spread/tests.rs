@@ -1,0 +1,143 @@
+//! Ranks as threads of one process that speak over TCP.
+
+use super::*;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+
+fn rank(rank: usize, size: usize) -> Rank {
+    Rank { rank, size, launcher: "test", job: None }
+}
+
+fn meet(folder: &Path) -> Meet {
+    Meet { meeting: Meeting::File(folder.join("meeting")), secret: None, timeout: Duration::from_secs(60) }
+}
+
+fn square(text: &str) -> Result<String, String> {
+    text.parse::<u64>().map(|number| (number * number).to_string()).map_err(|error| error.to_string())
+}
+
+fn work<'a>(name: &'a str, part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync)) -> Work<'a> {
+    Work { name, node: "here", part }
+}
+
+/// Squares of numbers by rank 0, with what the others do beside it.
+fn led(meet: &Meet, size: usize, count: usize) -> (Result<Spread, SpreadError>, Vec<String>) {
+    let parts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+    let mut results = vec![String::new(); count];
+    let done = lead(
+        &rank(0, size),
+        meet,
+        work("squares", &|text, _| square(text)),
+        &parts,
+        &mut |part, text| {
+            assert_eq!(results[part], "", "a result comes once");
+            results[part] = text.to_owned();
+            ControlFlow::Continue(())
+        },
+        &|| ControlFlow::Continue(()),
+    );
+    (done, results)
+}
+
+fn squares(count: usize) -> Vec<String> {
+    (0..count).map(|number| (number * number).to_string()).collect()
+}
+
+#[test]
+fn all_parts_come_back_whoever_does_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let meet = meet(folder.path());
+    let others: Vec<_> = [1, 2]
+        .map(|at| {
+            let meet = meet.clone();
+            std::thread::spawn(move || follow(&rank(at, 3), &meet, work("squares", &|text, _| square(text))))
+        })
+        .into();
+    let (done, results) = led(&meet, 3, 40);
+    let done = done.unwrap();
+    assert!(done.is_whole && done.lost.is_empty(), "{done:?}");
+    assert_eq!((results, done.done.iter().map(|(_, parts)| parts).sum::<usize>()), (squares(40), 40));
+    let by_others: usize = others.into_iter().map(|other| other.join().unwrap().unwrap()).sum();
+    assert!(by_others <= 40);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A rank takes a part and ends; another never comes.
+#[test]
+fn the_part_of_a_lost_rank_is_done_by_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let meet = Meet { timeout: Duration::from_secs(2), ..meet(folder.path()) };
+    let other = meet.clone();
+    let lost = std::thread::spawn(move || {
+        let coming = Coming { rank: 1, size: 3, node: "there".to_owned(), work: "squares".to_owned() };
+        let mut stream = other
+            .meeting
+            .find_host(&rank(1, 3), None, other.timeout, |mut stream, secret| {
+                call(&mut stream, secret, &coming).map_err(|error| Greeting::Again(error.to_string()))?;
+                Ok(stream)
+            })
+            .unwrap();
+        assert!(matches!(receive(&mut stream), Ok(Order::Part(_))));
+    });
+    // Rank 0 leaves something to do until the other has it.
+    let has_come = AtomicUsize::new(0);
+    let parts: Vec<String> = (0..30).map(|number| number.to_string()).collect();
+    let mut results = vec![String::new(); 30];
+    let slowly = |text: &str, _: &AtomicBool| {
+        while !lost.is_finished() && has_come.load(Ordering::Relaxed) == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        has_come.store(1, Ordering::Relaxed);
+        square(text)
+    };
+    let done = lead(
+        &rank(0, 3),
+        &meet,
+        work("squares", &slowly),
+        &parts,
+        &mut |part, text| {
+            results[part] = text.to_owned();
+            ControlFlow::Continue(())
+        },
+        &|| ControlFlow::Continue(()),
+    );
+    let done = done.unwrap();
+    lost.join().unwrap();
+    assert_eq!(results, squares(30));
+    let told: Vec<String> = done.lost.iter().map(|lost| format!("{}: {}", lost.rank, lost.why)).collect();
+    let broke = "rank 1 on there: its connection broke: the process or the node has ended";
+    assert_eq!(told, [broke, "rank 2: did not come within 2 s"]);
+}
+
+#[test]
+fn a_rank_with_other_work_or_a_part_that_fails_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let meet = meet(folder.path());
+    let other = meet.clone();
+    let stranger = std::thread::spawn(move || follow(&rank(1, 2), &other, work("cubes", &|text, _| square(text))));
+    let told = led(&meet, 2, 5).0.unwrap_err().to_string();
+    assert!(told.starts_with("rank 1 on here has other work to do than rank 0"), "{told}");
+    let told = stranger.join().unwrap().unwrap_err().to_string();
+    assert!(told.contains("rank 0 has other work"), "{told}");
+    let failing = work("squares", &|_, _| Err("the model broke".to_owned()));
+    let parts = ["1".to_owned()];
+    let go_on = || ControlFlow::Continue(());
+    let told = lead(&rank(0, 1), &meet, failing, &parts, &mut |_, _| go_on(), &go_on).unwrap_err();
+    assert_eq!(told.to_string(), "rank 0 on here: the model broke");
+}
+
+#[test]
+fn whoever_is_asked_to_stop_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts: Vec<String> = (0..9).map(|number| number.to_string()).collect();
+    let endless = |_: &str, is_over: &AtomicBool| {
+        while !is_over.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        Err("stopped".to_owned())
+    };
+    let stop = || ControlFlow::Break(());
+    let done = lead(&rank(0, 1), &meet(folder.path()), work("", &endless), &parts, &mut |_, _| stop(), &stop).unwrap();
+    assert!(!done.is_whole);
+}

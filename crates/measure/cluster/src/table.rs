@@ -1,0 +1,54 @@
+//! The round trips of all pairs as a table, as other programs read it.
+
+use crate::choice::SIZE_BYTES;
+use crate::cluster::Cluster;
+use crate::fit::Metric;
+
+/// The round trips of 64 KiB in nanoseconds as CSV: a first line with the names of the nodes, and a line for each node,
+/// in their order. A pair that was not measured has its prediction. `None` where no pair was measured.
+///
+/// ```
+/// # let text = r#"{ "format": "seatmap-cluster/1", "pairs": [],
+/// #   "nodes": [{ "name": "a", "rank": 0, "address": "10.0.0.1" }] }"#;
+/// let cluster = seatmap_cluster::Cluster::from_json(text).unwrap();
+/// assert_eq!(seatmap_cluster::table::csv(&cluster), None);
+/// ```
+#[must_use]
+pub fn csv(cluster: &Cluster) -> Option<String> {
+    let fit = cluster.fit(Metric::Trip(SIZE_BYTES))?;
+    let nodes = 0..cluster.nodes.len();
+    let names: Vec<String> = cluster.nodes.iter().map(|node| cell(&node.name)).collect();
+    let row = |a: usize| nodes.clone().map(|b| format!("{:.0}", fit.value(a, b))).collect::<Vec<_>>().join(",");
+    let rows = nodes.clone().map(|a| row(a) + "\n").collect::<String>();
+    Some(names.join(",") + "\n" + &rows)
+}
+
+/// A name as a cell: in quotes where it would end one.
+fn cell(name: &str) -> String {
+    match name.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn pairs_that_were_not_measured_have_their_prediction() {
+        let node = |name: &str| json!({ "name": name, "rank": 0, "address": "10.0.0.1" });
+        let pair = |nodes: [usize; 2], ns: f64| {
+            let trip = json!({ "size_bytes": 65_536, "median_ns": ns, "p10_ns": ns, "p90_ns": ns, "ci95_ns": [ns, ns],
+                               "count": 9 });
+            json!({ "nodes": nodes, "trips": [trip], "rate_mbps": [900.0, 900.0], "gap_ns": [900.0, 900.0],
+                    "retransmits": [0, 0], "segments": [9, 9] })
+        };
+        let pairs: Vec<Value> = vec![pair([0, 1], 100.4), pair([1, 2], 100.4)];
+        let nodes: Vec<Value> = ["a", "b,c", "d"].map(node).to_vec();
+        let text = json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs, "groups": [[0, 1, 2]] });
+        let cluster = Cluster::from_json(&text.to_string()).unwrap();
+        assert_eq!(csv(&cluster).unwrap(), "a,\"b,c\",d\n0,100,100\n100,0,100\n100,100,0\n");
+    }
+}

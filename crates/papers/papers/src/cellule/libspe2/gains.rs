@@ -1,0 +1,178 @@
+//! Figures 4, 5 and 7: what the cell's style gains by size of the work, and the kernel's part in both.
+
+use crate::cellule::libspe2::calls::spread;
+use crate::cellule::libspe2::programs::{Program, Programs, Said};
+use crate::cellule::libspe2::style::ByStyle;
+use crate::cellule::spread::Spread;
+use crate::cellule::{CelluleError, Seats};
+use serde::Serialize;
+
+/// Sizes of figure 4; a run of the paper's largest, 2048, takes seconds and has nothing to gain.
+const SIZES: [u32; 4] = [128, 256, 512, 1024];
+/// Iterations of figure 4 b.
+const ITERATIONS: [u32; 3] = [1, 4, 16];
+/// The largest size that is run more than once.
+const LARGEST_REPEATED: u32 = 512;
+/// Cycles of figure 5.
+const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
+/// Blocks of figure 5, for each SPE.
+const BLOCKS: u32 = 2;
+/// Runs of a turn: of the smallest work, and at least.
+const MOST_RUNS: u32 = 50;
+const LEAST_RUNS: u32 = 3;
+
+/// A figure of the paper, with our curves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Curves {
+    /// The title.
+    pub title: &'static str,
+    /// The quantity on the horizontal axis.
+    pub across: &'static str,
+    /// The curves.
+    pub series: Vec<Curve>,
+}
+
+/// One curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Curve {
+    /// Its name.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<Point>,
+}
+
+/// A program of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The size, or how often.
+    pub at: u32,
+    /// (Linux - cell) / Linux of the medians, in per cent.
+    pub gain_percent: f64,
+    /// The time of a run.
+    pub time: ByStyle<Spread>,
+    /// The kernel's part of the process's CPU time, in per cent; null where it took no tick.
+    pub kernel_percent: ByStyle<Option<f64>>,
+}
+
+impl Curves {
+    /// Its curves as names and points.
+    #[must_use]
+    pub fn curves(&self) -> Vec<(String, Vec<(f64, f64)>)> {
+        let point = |point: &Point| (f64::from(point.at), point.gain_percent);
+        self.series.iter().map(|curve| (curve.name.clone(), curve.points.iter().map(point).collect())).collect()
+    }
+}
+
+/// One point to be: on the axis, the program, its size, its SPEs, how often it repeats its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Planned {
+    at: u32,
+    program: Program,
+    size: u32,
+    spes: u32,
+    times: u32,
+}
+
+impl Planned {
+    /// Fewer runs of larger work.
+    fn runs(&self) -> u32 {
+        let unit = match self.program {
+            Program::Matrix => u64::from(self.size / SIZES[0]).pow(3),
+            _ => 1,
+        };
+        let work = unit.max(1) * u64::from(self.times);
+        u32::try_from(u64::from(MOST_RUNS) / work).unwrap_or(LEAST_RUNS).max(LEAST_RUNS)
+    }
+}
+
+/// The title and the axis of a figure, and its curves to be.
+type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
+
+fn plan(spes: u32) -> [Plan; 3] {
+    let matrix = |size, spes, times| Planned { at: size, program: Program::Matrix, size, spes, times };
+    let by_spes = |spes: u32| (counted(spes, "SPE"), SIZES.map(|size| matrix(size, spes, 1)).to_vec());
+    let by_times = |times: u32| {
+        let sizes = SIZES.iter().filter(|size| times == 1 || **size <= LARGEST_REPEATED);
+        (counted(times, "iteration"), sizes.map(|size| matrix(*size, spes, times)).collect())
+    };
+    let size = BLOCKS * spes;
+    let price = |times| Planned { at: times, program: Program::BlackScholes, size, spes, times };
+    let prices = (counted(spes, "SPE"), CYCLES.map(price).to_vec());
+    let all_spes = (1..=spes).map(by_spes).collect();
+    [
+        ("matrix multiplication, one iteration (figure 4 a)", "rows and columns", all_spes),
+        ("matrix multiplication, all SPEs (figure 4 b)", "rows and columns", ITERATIONS.map(by_times).to_vec()),
+        ("Black-Scholes, two blocks an SPE (figure 5)", "cycles", vec![prices]),
+    ]
+}
+
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Measures the figures; `step` is called with the number of points done and the number of all points.
+///
+/// # Errors
+/// Those of [`Programs::run`].
+pub fn figures(
+    programs: &Programs,
+    seats: &Seats,
+    turns: u32,
+    mut step: impl FnMut(usize, usize),
+) -> Result<Vec<Curves>, CelluleError> {
+    let plan = plan(seats.workers.len() as u32);
+    let all = plan.iter().flat_map(|figure| &figure.2).map(|curve| curve.1.len()).sum();
+    let mut done = 0;
+    let mut measured = |planned: Vec<Planned>| {
+        let points = planned.into_iter().map(|planned| {
+            step(done, all);
+            done += 1;
+            point(programs, seats, turns, planned)
+        });
+        points.collect::<Result<Vec<Point>, CelluleError>>()
+    };
+    let mut figures = Vec::new();
+    for (title, across, curves) in plan {
+        let series = curves.into_iter().map(|(name, planned)| Ok(Curve { name, points: measured(planned)? }));
+        figures.push(Curves { title, across, series: series.collect::<Result<_, CelluleError>>()? });
+    }
+    Ok(figures)
+}
+
+fn point(programs: &Programs, seats: &Seats, turns: u32, planned: Planned) -> Result<Point, CelluleError> {
+    let Planned { at, program, size, spes, times } = planned;
+    let numbers = [size, spes, times, planned.runs()];
+    let said = ByStyle::by_turns(turns, |style, all: &mut Vec<Said>| {
+        all.push(programs.run(program, &numbers, style, &seats.workers)?);
+        Ok::<_, CelluleError>(())
+    })?;
+    let time = said.try_map(|turns| spread(turns, "run"))?;
+    let gain_percent = (time.linux.median_ns - time.cell.median_ns) / time.linux.median_ns * 100.0;
+    let kernel_percent = said.try_map(|turns| Ok::<_, CelluleError>(kernel(turns)))?;
+    Ok(Point { at, gain_percent, time, kernel_percent })
+}
+
+/// The kernel's part of all turns together.
+fn kernel(turns: &[Said]) -> Option<f64> {
+    let sum = |name: &str| turns.iter().map(|said| said.sum(name)).sum::<f64>();
+    let (user, kernel) = (sum("user_us"), sum("kernel_us"));
+    (user + kernel > 0.0).then(|| 100.0 * kernel / (user + kernel))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_has_the_papers_axes_and_larger_work_fewer_runs() {
+        let [a, b, prices] = plan(2);
+        assert_eq!(
+            a.2.iter().map(|curve| (&*curve.0, curve.1.len())).collect::<Vec<_>>(),
+            [("1 SPE", 4), ("2 SPEs", 4)]
+        );
+        assert_eq!(b.2.iter().map(|curve| curve.1.len()).collect::<Vec<_>>(), [4, 3, 3]);
+        assert_eq!((prices.2[0].1.len(), prices.2[0].1[0].size), (6, 4));
+        let runs: Vec<u32> = a.2[0].1.iter().map(Planned::runs).collect();
+        assert_eq!(runs, [50, 6, 3, 3]);
+    }
+}

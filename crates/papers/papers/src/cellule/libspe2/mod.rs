@@ -1,0 +1,52 @@
+//! Cellule's comparison for real: the same C programs against libspe2 in two styles of the library.
+//!
+//! In Linux's style the library makes a thread for each run and a system call for each message, as libspe2 did on the
+//! Cell. In the cell's style threads that were pinned before run the contexts, and messages are stores to shared lines,
+//! as Cellule did it. The programs, their compiler and their CPUs are the same.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`programs`], [`style`] | the programs, compiled and run; the two styles |
+//! | [`calls`], [`gains`], [`noise`] | table 1; figures 4, 5 and 7; gaps in the clock of an SPE |
+//! | [`text`] | tables for people |
+
+pub mod calls;
+pub mod gains;
+pub mod noise;
+pub mod programs;
+pub mod style;
+pub mod text;
+
+use crate::cellule::{CelluleError, Seats};
+use programs::{Program, Programs};
+use serde::Serialize;
+use style::ByStyle;
+
+/// The comparison on one computer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Libspe2 {
+    /// The number of SPEs.
+    pub spes: usize,
+    /// Table 1: each call, for all SPEs one after the other.
+    pub table: calls::Table,
+    /// Figures 4 and 5.
+    pub figures: Vec<gains::Curves>,
+    /// The noise of one SPE.
+    pub noise: ByStyle<noise::Noise>,
+}
+
+/// Compiles the programs and measures them in both styles, by turns. `step` is called with the number of points done
+/// and the number of all points.
+///
+/// # Errors
+/// [`CelluleError::Compiler`], [`CelluleError::Program`].
+pub fn libspe2(seats: &Seats, turns: u32, mut step: impl FnMut(usize, usize) + Send) -> Result<Libspe2, CelluleError> {
+    let wanted = [Program::Calls, Program::Matrix, Program::BlackScholes, Program::Noise];
+    let programs = Programs::build(&programs::compiler(), &wanted)?;
+    seats.control(|| {
+        let table = calls::table(&programs, seats, turns)?;
+        let figures = gains::figures(&programs, seats, turns, &mut step)?;
+        let noise = noise::noise(&programs, seats, turns)?;
+        Ok(Libspe2 { spes: seats.workers.len(), table, figures, noise })
+    })
+}

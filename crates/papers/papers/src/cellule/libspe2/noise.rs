@@ -1,0 +1,46 @@
+//! OS noise: the time that an SPE's program stood still.
+
+use crate::cellule::libspe2::programs::{Program, Programs, Said};
+use crate::cellule::libspe2::style::ByStyle;
+use crate::cellule::{CelluleError, Seats};
+use serde::Serialize;
+
+/// A look of one turn, in milliseconds.
+const LOOK_MS: u32 = 500;
+
+/// Gaps of a microsecond and more between two readings of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Noise {
+    /// The time of all looks.
+    pub looked_ns: f64,
+    /// The gaps of a second.
+    pub gaps_per_second: f64,
+    /// The time in gaps, in per cent.
+    pub lost_percent: f64,
+    /// The longest gap.
+    pub longest_ns: f64,
+}
+
+/// Looks at the clock on one SPE in both styles, by turns.
+///
+/// # Errors
+/// Those of [`Programs::run`].
+pub fn noise(programs: &Programs, seats: &Seats, turns: u32) -> Result<ByStyle<Noise>, CelluleError> {
+    let said = ByStyle::by_turns(turns, |style, all: &mut Vec<Said>| {
+        all.push(programs.run(Program::Noise, &[LOOK_MS], style, &seats.workers)?);
+        Ok::<_, CelluleError>(())
+    })?;
+    said.try_map(|turns| Ok(of(turns)))
+}
+
+fn of(turns: &[Said]) -> Noise {
+    let sum = |name: &str| turns.iter().map(|said| said.sum(name)).sum::<f64>();
+    let looked_ns = sum("time_ns");
+    let longest = turns.iter().map(|said| said.sum("longest_ns")).fold(0.0, f64::max);
+    Noise {
+        looked_ns,
+        gaps_per_second: sum("gaps") / looked_ns * 1e9,
+        lost_percent: sum("lost_ns") / looked_ns * 100.0,
+        longest_ns: longest,
+    }
+}

@@ -1,0 +1,84 @@
+//! The two styles of the library, and values of both.
+
+use serde::Serialize;
+
+/// The way in which the library does its work (`SEATMAP_SPE_STYLE`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Pinned threads that are there before, mailboxes in shared lines.
+    Cell,
+    /// A thread for each run, a system call for each message.
+    Linux,
+}
+
+impl Style {
+    /// As the variable has it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Style::Cell => "cell",
+            Style::Linux => "linux",
+        }
+    }
+}
+
+/// A value for each style.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ByStyle<T> {
+    /// The value in the cell's style.
+    pub cell: T,
+    /// The value in Linux's style.
+    pub linux: T,
+}
+
+impl<T> ByStyle<T> {
+    /// The value of a style.
+    pub fn of(&mut self, style: Style) -> &mut T {
+        match style {
+            Style::Cell => &mut self.cell,
+            Style::Linux => &mut self.linux,
+        }
+    }
+
+    /// Another value of each.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn try_map<U, E>(&self, mut work: impl FnMut(&T) -> Result<U, E>) -> Result<ByStyle<U>, E> {
+        Ok(ByStyle { cell: work(&self.cell)?, linux: work(&self.linux)? })
+    }
+
+    /// Does something in both styles, in turns that begin with one and with the other by turns.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn by_turns<E>(turns: u32, mut work: impl FnMut(Style, &mut T) -> Result<(), E>) -> Result<Self, E>
+    where
+        T: Default,
+    {
+        let mut both = ByStyle::default();
+        for turn in 0..turns.max(1) {
+            let order = if turn % 2 == 0 { [Style::Cell, Style::Linux] } else { [Style::Linux, Style::Cell] };
+            for style in order {
+                work(style, both.of(style))?;
+            }
+        }
+        Ok(both)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn styles_begin_by_turns() {
+        let mut order = Vec::new();
+        let both = ByStyle::<u32>::by_turns(2, |style, count| {
+            order.push(style.word());
+            *count += 1;
+            Ok::<_, ()>(())
+        });
+        assert_eq!((both, order), (Ok(ByStyle { cell: 2, linux: 2 }), vec!["cell", "linux", "linux", "cell"]));
+    }
+}

@@ -1,0 +1,82 @@
+//! Ranks as threads of one process that run a real model.
+
+use super::*;
+use crate::rank::Ranking;
+use crate::rank::setup::tests::setup;
+use crate::rank::study::in_parallel;
+use seatmap_cluster::meeting::Meeting;
+use seatmap_sim::{CellBed, catalog};
+use std::path::Path;
+use std::time::Duration;
+
+fn bed() -> CellBed {
+    CellBed::new(catalog::cell("cell-ps3").unwrap().unwrap())
+}
+
+fn short() -> Setup {
+    Setup { pus: (0..6).collect(), rounds: 2, ..setup(5) }
+}
+
+fn start(folder: &Path, rank: usize, size: usize) -> (Rank, Meet) {
+    let meet = Meet { meeting: Meeting::File(folder.join("meeting")), secret: None, timeout: Duration::from_secs(60) };
+    (Rank { rank, size, launcher: "test", job: None }, meet)
+}
+
+fn new_times(setup: &Setup) -> Times {
+    Times::new(setup.indices(None).unwrap(), setup.runs)
+}
+
+#[test]
+fn ranks_make_the_ranking_of_one_process_to_the_byte() {
+    let (setup, folder) = (short(), tempfile::tempdir().unwrap());
+    let path = folder.path();
+    let (mut alone, mut together) = (new_times(&setup), new_times(&setup));
+    in_parallel(&setup, &mut alone, bed, None, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let mut told = 0;
+    let spread = std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let (rank, meet) = start(path, 1, 2);
+            Ranks { rank: &rank, meet: &meet, node: "there" }.follow(&short(), bed)
+        });
+        let (rank, meet) = start(path, 0, 2);
+        let ranks = Ranks { rank: &rank, meet: &meet, node: "here" };
+        let mut observe = |known, _| {
+            told = known;
+            ControlFlow::Continue(())
+        };
+        let spread = ranks.lead(&setup, &mut together, bed, None, (&mut observe, &|| false)).unwrap();
+        other.join().unwrap().unwrap();
+        spread
+    });
+    assert!(spread.is_whole && spread.lost.is_empty(), "{spread:?}");
+    // 24 mappings, three times each.
+    assert_eq!((told, spread.done.iter().map(|(_, parts)| parts).sum::<usize>()), (72, 5));
+    let json = |times| Ranking::new(setup.clone(), None, times).unwrap().to_json();
+    assert_eq!(json(&together), json(&alone));
+}
+
+#[test]
+fn a_study_that_is_asked_to_end_keeps_what_it_has() {
+    let (setup, folder) = (short(), tempfile::tempdir().unwrap());
+    let (rank, meet) = start(folder.path(), 0, 1);
+    let ranks = Ranks { rank: &rank, meet: &meet, node: "here" };
+    let mut times = new_times(&setup);
+    let mut observe = |known, _| if known < 20 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+    let spread = ranks.lead(&setup, &mut times, bed, None, (&mut observe, &|| false)).unwrap();
+    assert_eq!((spread.is_whole, times.known()), (false, 20));
+    let mut go_on = |_: usize, _: usize| ControlFlow::Continue(());
+    assert!(!ranks.lead(&setup, &mut times, bed, None, (&mut go_on, &|| true)).unwrap().is_whole);
+    assert!(ranks.lead(&setup, &mut times, bed, None, (&mut go_on, &|| false)).unwrap().is_whole);
+    assert_eq!(times.known(), times.wanted());
+}
+
+#[test]
+fn a_result_that_cannot_be_one_is_refused() {
+    let mut times = new_times(&short());
+    let jobs = [Job { index: 0, run: 0 }, Job { index: 0, run: 1 }];
+    let mut observe = |_: usize, _: usize| ControlFlow::Continue(());
+    let mut keeper = Keeper { times: &mut times, journal: None, observe: &mut observe };
+    for text in ["", "[1]", "[1,2,3]", "[1,-2]", "[1,\"a\"]"] {
+        assert!(matches!(keep(&mut keeper, &jobs[..], text), Err(SpreadStudyError::Result)), "{text}");
+    }
+}
