@@ -19,4 +19,4 @@ pub mod program;
 pub use assembler::{Assembler, AssemblyError};
 pub use btf::{Btf, BtfError};
 pub use map::Map;
-pub use program::{Attached, LoadError, Program, RunTime, Statistics};
+pub use program::{Attached, Link, LoadError, Program, RunTime, Statistics};

@@ -67,8 +67,12 @@ pub struct Program {
 #[derive(Debug)]
 pub struct Attached {
     program: Program,
-    _link: OwnedFd,
+    _link: Link,
 }
+
+/// A loaded program runs at its place until this is dropped. The drop waits for every CPU.
+#[derive(Debug)]
+pub struct Link(#[expect(dead_code, reason = "the program is attached while the descriptor is open")] OwnedFd);
 
 /// How often and how long a program ran while [`Statistics`] were on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -155,14 +159,26 @@ impl Program {
     /// # Errors
     /// [`LoadError::Attach`].
     pub fn attach(self) -> Result<Attached, LoadError> {
-        let mut request = Open { program: self.fd.as_raw_fd() as u32, ..Open::default() };
-        // SAFETY: the name is the null pointer, as the kernel knows the place since the program was loaded.
-        let link = unsafe { open(Command::RawTracepointOpen, &mut request) };
-        let link = link.map_err(|source| LoadError::Attach { name: self.name, source })?;
+        let link = self.link()?;
         Ok(Attached { program: self, _link: link })
     }
 
-    fn run_time(&self) -> io::Result<RunTime> {
+    /// Runs the program at its place until the link is dropped. It can be linked again after that.
+    ///
+    /// # Errors
+    /// [`LoadError::Attach`].
+    pub fn link(&self) -> Result<Link, LoadError> {
+        let mut request = Open { program: self.fd.as_raw_fd() as u32, ..Open::default() };
+        // SAFETY: the name is the null pointer, as the kernel knows the place since the program was loaded.
+        let link = unsafe { open(Command::RawTracepointOpen, &mut request) };
+        link.map(Link).map_err(|source| LoadError::Attach { name: self.name, source })
+    }
+
+    /// How often and how long it ran while [`Statistics`] were on.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn run_time(&self) -> io::Result<RunTime> {
         // `run_time_ns` and `run_cnt` are words 24 and 25 of `struct bpf_prog_info`.
         let mut words = [0u64; 26];
         let mut info = Info {

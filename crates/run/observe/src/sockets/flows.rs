@@ -26,6 +26,8 @@ pub(super) struct Flows {
     all: HashMap<(u32, u64), Flow>,
     /// Threads of which nothing is counted.
     left_out: HashSet<Tid>,
+    /// Whether bytes went through a pipe with both ends in the program, since somebody asked.
+    has_pipe_news: bool,
 }
 
 impl Flows {
@@ -36,7 +38,10 @@ impl Flows {
         let Some(count) = word(0).zip(word(8)).map(|(bytes, calls)| [bytes, calls]) else { return };
         let flow = self.all.entry((role & !READS, object)).or_default();
         let ends = if role & READS == 0 { &mut flow.written } else { &mut flow.read };
-        flow.has_news |= ends.insert(tid, count) != Some(count);
+        let is_new = ends.insert(tid, count) != Some(count);
+        flow.has_news |= is_new;
+        let has_both_ends = !flow.written.is_empty() && !flow.read.is_empty();
+        self.has_pipe_news |= is_new && has_both_ends && role & !READS == PIPE;
     }
 
     /// The talk that was not told yet. Where several threads read, each gets of each writer's bytes the share that it
@@ -60,6 +65,11 @@ impl Flows {
             }
         }
         talk
+    }
+
+    /// Whether bytes went through a pipe with both ends in the program, since the call before.
+    pub(super) fn pipe_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_pipe_news)
     }
 
     /// Counts nothing of these threads from now on, and forgets what they wrote.
@@ -123,7 +133,9 @@ mod tests {
         flows.leave_out(&[9]);
         flows.count(&key(9, PIPE, 8), &value(60, 6));
         assert_eq!(flows.unread_bytes(), 100.0);
+        assert!(!flows.pipe_news(), "nobody reads it");
         flows.count(&key(2, PIPE | READS, 7), &value(75, 3));
+        assert!(flows.pipe_news() && !flows.pipe_news());
         flows.count(&key(3, PIPE | READS, 7), &value(25, 1));
         assert_eq!(told(&mut flows), [(1, 2, 75.0, 7.5), (1, 3, 25.0, 2.5)]);
         assert_eq!(told(&mut flows), []);

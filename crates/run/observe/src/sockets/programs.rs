@@ -1,4 +1,4 @@
-//! The program that runs in the kernel when a pipe or socket was written or read.
+//! The programs that run in the kernel when a socket or pipe was written or read.
 
 use crate::wakeups::{Layout, Tables};
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
@@ -36,14 +36,40 @@ const CALLS: [(libc::c_long, u32); 8] = [
     (libc::SYS_writev, 0),
 ];
 
+/// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`, when bytes went through a socket: 6 the socket, 7 the
+/// bytes. `reads` is [`READS`] for the latter. The stack is that of [`transfer`].
+pub(super) fn passed(
+    btf: &Btf,
+    layout: &Layout,
+    tables: &Tables,
+    flows: &Map,
+    reads: u32,
+    cast: bool,
+) -> Result<Assembler, BtfError> {
+    let mut code = Assembler::new();
+    tables.end_if_paused(&mut code);
+    code.load(Width::Double, R6, R1, 0).load(Width::Double, R7, R1, 8).jump_if(Compare::Equal, R7, 0, "end");
+    code.jump_if(Compare::Above, R7, MOST_BYTES, "end").call(Helper::CurrentTask);
+    code.load(Width::Word, R1, R0, layout.pid).store(Width::Word, STACK, -24, R1);
+    code.load(Width::Word, R1, R0, layout.tgid).store(Width::Word, STACK, -48, R1);
+    code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "end");
+    code.calculate_number(Operation::Move, R9, reads as i32);
+    load_socket(&Reader::new(btf, cast), &mut code)?;
+    add(&mut code, flows);
+    count_as_lost(&mut code, tables);
+    Ok(code)
+}
+
 /// `sys_exit(registers, answer)`, when a system call ends: 6 a pointer that is followed, 7 the bytes, 8 the registers,
-/// 9 the role. `cast` allows the way of reading that newer kernels have. On the stack the key lies at -24, its value at
+/// 9 the role. `cast` allows the way of reading that newer kernels have, and `has_sockets` counts sockets as well as
+/// pipes. On the stack the key lies at -24, its value at
 /// -40, and a scratch word at -48.
 pub(super) fn transfer(
     btf: &Btf,
     layout: &Layout,
     tables: &Tables,
     flows: &Map,
+    has_sockets: bool,
     cast: bool,
 ) -> Result<Assembler, BtfError> {
     let mut code = Assembler::new();
@@ -56,14 +82,18 @@ pub(super) fn transfer(
     code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -24, R1);
     code.load(Width::Word, R1, R6, layout.tgid).store(Width::Word, STACK, -48, R1);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "end");
-    let reader = Reader { btf, cast: cast.then(|| btf.function("bpf_rdonly_cast")).flatten() };
+    let reader = Reader::new(btf, cast);
     load_file(&reader, layout, &mut code)?;
-    load_object(&reader, &mut code)?;
+    load_object(&reader, has_sockets, &mut code)?;
     add(&mut code, flows);
+    count_as_lost(&mut code, tables);
+    Ok(code)
+}
+
+fn count_as_lost(code: &mut Assembler, tables: &Tables) {
     let lost = crate::wakeups::LOST_PAIRS;
     code.label("lost").calculate_number(Operation::Move, R1, 1).counter(R2, &tables.counters, lost);
     code.count(R2, 0, R1).end();
-    Ok(code)
 }
 
 /// Register 9 = whether the call in register 1 reads; other calls end the program.
@@ -82,7 +112,11 @@ struct Reader<'a> {
     cast: Option<u32>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(btf: &'a Btf, cast: bool) -> Self {
+        Reader { btf, cast: cast.then(|| btf.function("bpf_rdonly_cast")).flatten() }
+    }
+
     /// Register 1 = a field of the structure at the address in register 6.
     fn field(&self, code: &mut Assembler, structure: &str, path: &str, width: Width) -> Result<(), BtfError> {
         let offset = self.btf.field(structure, path)?;
@@ -122,21 +156,33 @@ fn load_file(reader: &Reader, layout: &Layout, code: &mut Assembler) -> Result<(
     reader.follow(code, "list_head", "next")
 }
 
-/// The key's role and object: the number of a pipe, the receiving end of a unix socket, or the two ports of a
-/// connection. Other files end the program.
-fn load_object(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
+/// The key's role and object: the number of a pipe, or those of a socket where these are counted. Other files end the
+/// program.
+fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Result<(), BtfError> {
     // The file stays in register 8: the call's registers are not needed any longer.
     code.calculate(Operation::Move, R8, R6);
     reader.follow(code, "file", "f_inode")?;
     reader.field(code, "inode", "i_mode", Width::Half)?;
     code.calculate_number(Operation::And, R1, FILE_KIND);
-    code.jump_if(Compare::Equal, R1, libc::S_IFSOCK as i32, "socket");
+    if has_sockets {
+        code.jump_if(Compare::Equal, R1, libc::S_IFSOCK as i32, "socket");
+    }
     code.jump_if(Compare::Different, R1, libc::S_IFIFO as i32, "end");
     reader.field(code, "inode", "i_ino", Width::Double)?;
-    code.calculate_number(Operation::Or, R9, PIPE as i32).jump("object");
-    code.label("socket").calculate(Operation::Move, R6, R8);
+    code.calculate_number(Operation::Or, R9, PIPE as i32);
+    if !has_sockets {
+        store_object(code);
+        return Ok(());
+    }
+    code.jump("object").label("socket").calculate(Operation::Move, R6, R8);
     reader.follow(code, "file", "private_data")?;
     reader.follow(code, "socket", "sk")?;
+    load_socket(reader, code)
+}
+
+/// The key's role and object of the socket at the address in register 6: the receiving end of a unix socket, or the two
+/// ports of a connection. Other sockets end the program.
+fn load_socket(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
     reader.field(code, "sock", "__sk_common.skc_family", Width::Half)?;
     code.jump_if(Compare::Equal, R1, libc::AF_UNIX, "unix");
     code.jump_if(Compare::Equal, R1, libc::AF_INET, "tcp").jump_if(Compare::Different, R1, libc::AF_INET6, "end");
@@ -147,8 +193,12 @@ fn load_object(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
     code.jump_if(Compare::Equal, R9, (UNIX | READS) as i32, "object");
     reader.field(code, "unix_sock", "peer", Width::Double)?;
     code.jump_if(Compare::Equal, R1, 0, "end").label("object");
-    code.store(Width::Double, STACK, -16, R1).store(Width::Word, STACK, -20, R9);
+    store_object(code);
     Ok(())
+}
+
+fn store_object(code: &mut Assembler) {
+    code.store(Width::Double, STACK, -16, R1).store(Width::Word, STACK, -20, R9);
 }
 
 /// Adds the bytes and the call to the key's value. Another CPU may be the first to add the key.

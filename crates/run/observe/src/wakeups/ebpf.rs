@@ -36,10 +36,6 @@ pub(crate) enum EbpfError {
 /// The bytes of a wakeup beside those of pipes and sockets: the cache line that both threads touch.
 const LINE_BYTES: f64 = 64.0;
 
-/// The time that a system call takes longer because a program runs at its end, beside the program's own: an estimate
-/// from a ring of eight threads over pipes, whose calls took 340 ns longer, half of them for the program.
-const CALL: Duration = Duration::from_nanos(170);
-
 /// The methods that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
@@ -133,9 +129,12 @@ impl Ebpf {
             look.talk.extend((new > 0).then(|| parsed.talk(new)).flatten());
         })?;
         let Some(sockets) = &mut self.sockets else { return Ok(()) };
-        look.talk.retain(|talk| ![Kind::Pipe, Kind::Socket].contains(&talk.kind));
+        let is_pipe_seen = look.talk.iter().any(|talk| talk.kind == Kind::Pipe);
+        let counts_pipes = sockets.counts_pipes();
+        let is_counted = |kind| kind == Kind::Socket || kind == Kind::Pipe && counts_pipes;
+        look.talk.retain(|talk| !is_counted(talk.kind));
         look.talk.iter_mut().for_each(|talk| talk.bytes *= LINE_BYTES);
-        look.talk.append(&mut sockets.talk()?);
+        look.talk.append(&mut sockets.talk(is_pipe_seen)?);
         Ok(())
     }
 
@@ -225,9 +224,8 @@ impl Source for Ebpf {
         let factor = self.timed.factor()?;
         let times = self.programs.iter().map(|program| program.run_time().map(|run| run.time));
         let of_programs: Duration = times.sum::<io::Result<_>>().ok()?;
-        let of_calls = self.sockets.as_ref().map(|sockets| sockets.program().run_time()).transpose().ok()?;
-        let of_calls = of_calls.map_or(Duration::ZERO, |run| run.time + CALL.mul_f64(run.runs as f64));
-        Some((of_programs + of_calls).mul_f64(factor))
+        let of_bytes = self.sockets.as_ref().map(Sockets::run_time).transpose().ok()?.unwrap_or_default();
+        Some((of_programs + of_bytes).mul_f64(factor))
     }
 
     fn unseen(&self) -> Vec<String> {
@@ -240,7 +238,7 @@ impl Source for Ebpf {
             sentence(LOST_PAIRS, "wakeups were lost: the table of pairs was full"),
             sentence(LOST_THREADS, "threads were lost: the table of threads was full"),
         ];
-        let of_sockets = self.sockets.as_ref().and_then(Sockets::unseen);
+        let of_sockets = self.sockets.as_ref().map(Sockets::unseen).unwrap_or_default();
         sentences.into_iter().flatten().chain(of_sockets).collect()
     }
 }
