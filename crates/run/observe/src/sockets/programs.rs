@@ -36,8 +36,8 @@ const CALLS: [(libc::c_long, u32); 8] = [
     (libc::SYS_writev, 0),
 ];
 
-/// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`, when bytes went through a socket: 6 the socket, 7 the
-/// bytes. `reads` is [`READS`] for the latter. The stack is that of [`transfer`].
+/// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`, when bytes went through a socket: 6 the socket, 7
+/// the bytes. `reads` is [`READS`] for the latter. The stack is that of [`transfer`].
 pub(super) fn passed(
     btf: &Btf,
     layout: &Layout,
