@@ -1,8 +1,14 @@
-//! Facts that the kernel knows of a TCP connection (tcp(7), `TCP_INFO`).
+//! TCP connections: facts that the kernel knows of one (tcp(7), `TCP_INFO`), and the end of one whose peer has gone.
 
+use rustix::net::sockopt;
+use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// Questions to a silent peer before it counts as gone.
+const QUESTIONS: u32 = 4;
 
 /// Counts of one connection since it began, for the end that asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +59,22 @@ pub fn info(stream: &TcpStream) -> Option<Info> {
     Some(Info { resent: raw.rcv_ssthresh_to_total_retrans[9], sent: raw.data_segs_out, mtu_bytes: raw.rto_to_pmtu[13] })
 }
 
+/// Ends a connection once the other computer has answered nothing for this time, as one does that lost its power or its
+/// cable. A process that is merely busy or stopped does not count: its kernel answers for it.
+///
+/// # Errors
+/// The kernel refuses the options of tcp(7).
+pub fn end_if_gone(stream: &TcpStream, after: Duration) -> io::Result<()> {
+    let step = Duration::from_secs((after.as_secs() / u64::from(QUESTIONS)).max(1));
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, step)?;
+    sockopt::set_tcp_keepintvl(stream, step)?;
+    sockopt::set_tcp_keepcnt(stream, QUESTIONS - 1)?;
+    // The same for bytes that nobody acknowledges.
+    sockopt::set_tcp_user_timeout(stream, u32::try_from(after.as_millis()).unwrap_or(u32::MAX))?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +94,15 @@ mod tests {
         let [here, there] = [&one, &other].map(|stream| info(stream).unwrap());
         assert!(here.sent >= 20 && there.sent == 0, "{here:?} {there:?}");
         assert!(here.mtu_bytes >= 1280 && here.resent == 0, "{here:?}");
+    }
+
+    #[test]
+    fn a_connection_asks_whether_its_peer_has_gone() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        end_if_gone(&stream, Duration::from_secs(60)).unwrap();
+        assert!(sockopt::socket_keepalive(&stream).unwrap());
+        let step = sockopt::tcp_keepidle(&stream).unwrap() + 3 * sockopt::tcp_keepintvl(&stream).unwrap();
+        assert_eq!((step.as_secs(), sockopt::tcp_keepcnt(&stream).unwrap()), (60, 3));
     }
 }

@@ -14,7 +14,8 @@ use crate::handshake::{HandshakeError, call};
 use crate::launcher::Rank;
 use crate::meeting::{Greeting, Meeting, MeetingError};
 use crate::secret::Secret;
-use crate::wire::{receive, send};
+use crate::wire::{GONE, receive, send};
+use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{Shutdown, TcpStream};
@@ -131,6 +132,7 @@ pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadE
             other => Greeting::Never(other.to_string()),
         })?;
         stream.set_read_timeout(None).map_err(again)?;
+        tcp::end_if_gone(&stream, GONE).map_err(again)?;
         Ok(stream)
     })?;
     let is_over = AtomicBool::new(false);

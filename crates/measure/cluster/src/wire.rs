@@ -3,9 +3,13 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 /// The version of the messages. Ranks of another one are refused by name.
 pub(crate) const PROTOCOL: &str = concat!("seatmap-cluster-wire/1 of seatmap ", env!("CARGO_PKG_VERSION"));
+
+/// A rank whose computer answers nothing for so long has gone: its end of a connection may never be heard of.
+pub(crate) const GONE: Duration = Duration::from_secs(60);
 
 /// The longest message, in bytes: a profile of a node with a thousand CPUs has less.
 const LONGEST: u32 = 64 << 20;

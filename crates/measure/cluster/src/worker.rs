@@ -9,8 +9,9 @@ use crate::measure::{MeasureError, Options, Own};
 use crate::meeting::{Greeting, plain};
 use crate::mpi;
 use crate::secret::Secret;
-use crate::wire::{receive, send};
+use crate::wire::{GONE, receive, send};
 use seatmap_machine::Profile;
+use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -81,6 +82,7 @@ pub(crate) fn introduce(stream: &mut TcpStream, rank: &Rank, own: &Own, secret: 
         other => Greeting::Never(other.to_string()),
     })?;
     stream.set_read_timeout(None).map_err(again)?;
+    tcp::end_if_gone(stream, GONE).map_err(again)?;
     serve(listener, secret.clone());
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::common::Place;
 use serde_json::Value;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
 /// Runs ranks as a launcher would, and returns what rank 0 says.
@@ -174,10 +175,22 @@ fn packets_are_as_late_as_the_cluster_was_told() {
 /// Killed without a chance to clean up, the script takes all nodes with it.
 #[test]
 fn a_killed_cluster_leaves_no_process() {
+    ended_by("-KILL", |pid| pid.to_string());
+}
+
+/// As timeout(1) ends a command with all that it has started, the relay among it.
+#[test]
+fn a_signal_to_all_leaves_no_node_without_its_relay() {
+    ended_by("-TERM", |pid| format!("-{pid}"));
+}
+
+/// A cluster gets a signal, and none of its processes is left.
+fn ended_by(signal: &str, whom: impl Fn(u32) -> String) {
     let place = Place::new();
     let mut cluster = Command::new(SCRIPT);
     cluster.args(["--relay", "2", "--", "sh", "-c", "echo up; on n1 sleep 1000"]).current_dir(place.folder());
-    let mut cluster = cluster.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    cluster.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped()).process_group(0);
+    let mut cluster = cluster.spawn().unwrap();
     let mut said = String::new();
     let mut out = std::io::BufReader::new(cluster.stdout.take().unwrap());
     std::io::BufRead::read_line(&mut out, &mut said).unwrap();
@@ -187,7 +200,7 @@ fn a_killed_cluster_leaves_no_process() {
     let first = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", cluster.id())).unwrap();
     let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     let own = space(first.trim()).expect("the first process of the cluster");
-    cluster.kill().unwrap();
+    assert!(Command::new("kill").args([signal, "--", &whom(cluster.id())]).status().unwrap().success());
     cluster.wait().unwrap();
     // The kernel ends the processes of a namespace one after the other.
     let alive = || {

@@ -6,8 +6,8 @@ use crate::callers::{Heard, accept};
 use crate::handshake::{Called, refuse, welcome};
 use crate::launcher::Rank;
 use crate::meeting::Host;
-use crate::wire::{receive, send, told};
-use seatmap_os::CpuList;
+use crate::wire::{GONE, receive, send, told};
+use seatmap_os::{CpuList, tcp};
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
 use std::ops::ControlFlow;
@@ -198,6 +198,7 @@ impl<'a> Lead<'a> {
     {
         let reading = welcome(&mut stream, &host.secret, called).and_then(|()| {
             stream.set_read_timeout(None)?;
+            tcp::end_if_gone(&stream, GONE)?;
             stream.try_clone()
         });
         let (node, stream) = (called.said.node.clone(), Arc::new(Mutex::new(stream)));
