@@ -1,8 +1,8 @@
 //! The program at the end of all system calls, attached while it serves.
 //!
-//! One state machine: on or off. It makes each system call of the computer slower by some 90 ns. The kernel has
+//! One state machine: on or off. It makes each system call of the computer slower by about 90 ns. The kernel has
 //! tracepoints of its own for sockets, and none for pipes. So where a program uses no pipes, this one is taken off
-//! after a while. It comes back when a thread is woken by a pipe, and for a moment now and then.
+//! after a while. It comes back when a pipe wakes a thread, and for a moment now and then.
 
 use seatmap_os::bpf::{Link, LoadError, Program, RunTime};
 use std::io;
@@ -29,7 +29,7 @@ pub(super) struct Pipes {
     resting: Duration,
 }
 
-/// The work to be done after a look.
+/// The step after a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Stay,
