@@ -4,6 +4,7 @@
 #   make test    the whole test suite
 #   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
+#   make races   libspe2 and C programs under ThreadSanitizer (minutes; needs gcc with libtsan)
 #   make lint    rustfmt, clippy and rustdoc, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make figures the figures of real programs and clusters: bench's floor, costs, gains, bad cables (two hours)
@@ -36,7 +37,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-cells lab recipes lint bench figures programs studies docs fuzz build dist install install-lib clean programs-in-c
+.PHONY: demo test test-programs test-build test-cells lab races recipes lint bench figures programs studies docs fuzz build dist install install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -67,6 +68,9 @@ lab:
 	./scripts/lab/v9fs target/faults/release/seatmap
 	./scripts/lab/numa target/faults/release/seatmap
 	./scripts/lab/stacked target/faults/release/seatmap
+
+races:
+	./scripts/thread-sanitizer
 
 recipes: build
 	./scripts/recipes $(SEATMAP)

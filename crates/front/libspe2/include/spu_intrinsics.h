@@ -88,9 +88,10 @@ template <class N, class V> __attribute__((always_inline)) static inline V __spu
 #define spu_mtfpscr(value) ((void)(value))
 #define spu_mfspr(number) ((void)(number), 0u)
 #define spu_mtspr(number, value) ((void)(number), (void)(value))
-#define spu_bisled(function) ((void)0)
-#define spu_bisled_d(function) ((void)0)
-#define spu_bisled_e(function) ((void)0)
+/* Calls the function if an event that is waited for has happened. */
+#define spu_bisled(function) (spu_readchcnt(SPU_RdEventStat) ? ((void (*)(void))(function))() : (void)0)
+#define spu_bisled_d(function) spu_bisled(function)
+#define spu_bisled_e(function) spu_bisled(function)
 #define spu_idisable() ((void)0)
 #define spu_ienable() ((void)0)
 #define spu_readchqw(channel) spu_promote(spu_readch(channel), 0)

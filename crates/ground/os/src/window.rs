@@ -12,8 +12,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// The alignment of a window: 4 GiB.
 pub const ALIGNMENT_BYTES: usize = 1 << 32;
-/// The first window tried, in units of the alignment: above programs that are linked to fixed addresses.
-const FIRST: usize = 0x100;
+/// The first window tried, in units of the alignment: above programs that are linked to fixed addresses. A build with
+/// `SEATMAP_LOW_WINDOWS` has them lower, where ThreadSanitizer has shadows.
+const FIRST: usize = if option_env!("SEATMAP_LOW_WINDOWS").is_some() { 1 } else { 0x100 };
 /// Windows tried before the search is given up: they cover 16 TiB.
 const TRIES: usize = 4096;
 

@@ -2,10 +2,24 @@
 #include "check.h"
 
 #ifdef __SPU__
+#include <spu_intrinsics.h>
+
+static int calls;
+
+static void called(void)
+{
+    calls++;
+}
+
 int main(void)
 {
+    spu_bisled(called);
     spu_write_event_mask(MFC_IN_MBOX_AVAILABLE_EVENT | MFC_DECREMENTER_EVENT);
     spu_write_decrementer(1000);
+    while (spu_stat_event_status() == 0)
+        ;
+    spu_bisled(called);
+    CHECK(calls == 1);
     CHECK(spu_read_event_status() == MFC_DECREMENTER_EVENT);
     CHECK((int)spu_read_decrementer() < 0);
     spu_write_event_ack(MFC_DECREMENTER_EVENT);
