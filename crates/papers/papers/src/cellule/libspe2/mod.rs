@@ -35,8 +35,8 @@ pub struct Libspe2 {
     pub noise: ByStyle<noise::Noise>,
 }
 
-/// Compiles the programs and measures them in both styles, by turns. `step` is called with the number of points done and
-/// the number of all points.
+/// Compiles the programs and measures them in both styles, by turns. `step` is called with the number of points done
+/// and the number of all points.
 ///
 /// # Errors
 /// [`CelluleError::Compiler`], [`CelluleError::Program`].
