@@ -28,13 +28,15 @@ impl Bif {
     }
 
     /// Carries a command that both chips must see, and all that follows from it: the command and the reflected
-    /// command cross, then the snoop responses and the combined response. Returns the core cycles that their latency
-    /// adds to the command's.
+    /// command cross, then the snoop responses and the combined response. Returns the core cycles that they add to the
+    /// command's: their latency, and the time for which they wait behind earlier packets. Without that wait, commands
+    /// that memory refuses again and again would keep the link from the data for which it has kept its places.
     pub fn carry_command(&mut self, now: u64) -> u64 {
+        let wait = self.free.iter().map(|free| free.saturating_sub(now)).max().unwrap_or(0);
         for direction in 0..2 {
             self.occupy(now, direction, 2 * self.timing.bif_packet);
         }
-        2 * self.timing.bif_latency
+        wait + 2 * self.timing.bif_latency
     }
 
     /// Carries data off a chip. Returns the time of its arrival at the other chip.

@@ -55,7 +55,7 @@ fn shown(logarithms: &[f64]) -> Option<Shown> {
     let t = T_999.get(logarithms.len().checked_sub(2)?).or(T_999.last())?;
     let mean = logarithms.iter().sum::<f64>() / count;
     let variance = logarithms.iter().map(|each| (each - mean) * (each - mean)).sum::<f64>() / (count - 1.0);
-    // A bound that is no number any more in a file is as good as none.
+    // An infinite bound cannot stand in a file.
     let least = (mean - t * (variance / count).sqrt()).max(-700.0);
     Some(Shown { factor: mean.exp(), at_least: least.exp() })
 }

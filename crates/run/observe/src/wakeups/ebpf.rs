@@ -71,7 +71,8 @@ struct Timed {
 }
 
 impl Timed {
-    /// Times the programs between some looks: the timing costs more than some of the programs.
+    /// Times the programs between some looks, from the first one on, when the program has begun: the timing costs more
+    /// than some of the programs.
     fn look(&mut self) {
         self.begun.get_or_insert_with(Instant::now);
         if let Some((statistics, since)) = self.statistics.take() {
@@ -112,9 +113,8 @@ impl Ebpf {
         }
         let has_sockets = matches!(parts, Parts::Sockets | Parts::Both);
         let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
-        let mut timed = Timed::default();
-        timed.look();
-        Ok(Ebpf { tables, programs: attached, sockets, parts, before: HashMap::new(), known: HashMap::new(), timed })
+        let (before, known) = (HashMap::new(), HashMap::new());
+        Ok(Ebpf { tables, programs: attached, sockets, parts, before, known, timed: Timed::default() })
     }
 
     fn talk(&mut self, look: &mut Look) -> io::Result<()> {
