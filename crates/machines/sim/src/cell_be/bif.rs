@@ -79,15 +79,17 @@ mod tests {
     }
 
     #[test]
-    fn directions_do_not_wait_for_each_other() {
+    fn directions_do_not_wait_for_each_other_and_commands_wait_for_both() {
         let timing = timing();
         let mut link = Bif::new(2, &timing);
         let line = timing.bif(128 + timing.bif_packet);
         assert_eq!(link.carry_data(50, 0, 128), 50 + line + timing.bif_latency);
         assert_eq!(link.carry_data(50, 0, 128), 50 + 2 * line + timing.bif_latency);
         assert_eq!(link.carry_data(50, 1, 128), 50 + line + timing.bif_latency);
-        assert_eq!(link.carry_command(50), 2 * timing.bif_latency);
-        assert_eq!(link.counters().bytes, [2 * 144 + 32, 144 + 32]);
+        assert_eq!(link.carry_command(50), 2 * line + 2 * timing.bif_latency);
+        let idle = 50 + 3 * line;
+        assert_eq!(link.carry_command(idle), 2 * timing.bif_latency);
+        assert_eq!(link.counters().bytes, [2 * 144 + 64, 144 + 64]);
     }
 
     #[test]
