@@ -224,7 +224,7 @@ impl Context {
         self.changed();
     }
 
-    /// Writes a message to the SPU; false where there is no room.
+    /// Writes a message to the SPU. Returns false if there is no room.
     #[must_use]
     #[inline]
     pub fn try_send(&self, value: u32) -> bool {

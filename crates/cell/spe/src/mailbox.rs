@@ -158,7 +158,7 @@ impl Mailboxes {
         self.pipes.as_ref().map(|pipes| &pipes[mailbox as usize])
     }
 
-    /// The PPE's side: appends a message to the SPU; false where there is no room.
+    /// The PPE's side: appends a message to the SPU. Returns false if there is no room.
     #[must_use]
     #[inline]
     pub fn send(&self, value: u32) -> bool {
@@ -180,8 +180,7 @@ impl Mailboxes {
         self.down.slots[(number % IN_CAPACITY) as usize].put(number, value);
     }
 
-    /// The PPE's side: appends a message; replaces the last one where there is no room, as a store to a full mailbox's
-    /// register does.
+    /// The PPE's side: appends a message. In a full mailbox it replaces the last one, as a store to the register does.
     pub fn overwrite(&self, value: u32) {
         self.ppe.lock.hold(|| {
             let sent = self.ppe.sent.load(Ordering::Relaxed);
@@ -235,7 +234,7 @@ impl Mailboxes {
         }
     }
 
-    /// The SPU's side: writes one of its mailboxes; false where there is no room.
+    /// The SPU's side: writes one of its mailboxes. Returns false if there is no room.
     #[must_use]
     #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) -> bool {

@@ -53,7 +53,7 @@ fn named_cpus(text: Option<&str>) -> Result<Vec<u32>, String> {
     text.parse::<seatmap_os::CpuList>().map(|list| list.0.clone()).map_err(|why| format!("{CPUS}={text}: {why}"))
 }
 
-/// Looks before a waiter sleeps: some ten microseconds, many times the way of a line between two cores.
+/// How often a waiter looks before it sleeps: about ten microseconds, many times the transfer of a line between cores.
 pub const LOOKS: u32 = 2000;
 /// Looks before a pinned thread without a program sleeps, on a CPU that was named for it: some milliseconds.
 const LOOKS_IDLE: u32 = 128 * LOOKS;

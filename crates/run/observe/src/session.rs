@@ -390,7 +390,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 /// The CPU time of this thread, in nanoseconds.
-fn own_ns() -> u64 {
+pub(crate) fn own_ns() -> u64 {
     let times = std::fs::read("/proc/thread-self/schedstat").ok().and_then(|text| Times::parse(&text));
     times.map_or(0, |times| times.run_ns)
 }

@@ -52,7 +52,7 @@ pub struct Areas {
 }
 
 impl Areas {
-    /// No pieces yet; `None` if there is no memory or the kernel does not show which pages are there.
+    /// Begins without pieces. Returns `None` if memory is short, or the kernel does not show which pages are there.
     pub fn new() -> Option<Self> {
         // SAFETY: the path is a C string.
         let pagemap = unsafe { libc::open(c"/proc/self/pagemap".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };

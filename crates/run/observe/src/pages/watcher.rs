@@ -3,8 +3,8 @@
 //! The first access of a thread to a page is all that its absence shows. A thread that looks at a flag before it sets
 //! it would never be seen to set it. So the words at which threads were seen are watched in turn.
 
+use crate::session::own_ns;
 use seatmap_os::Tid;
-use seatmap_os::sched::Times;
 use seatmap_os::watchpoints::Watchpoints;
 use std::collections::BTreeSet;
 use std::io;
@@ -169,12 +169,6 @@ impl Turn {
         });
         next
     }
-}
-
-/// The CPU time of this thread, in nanoseconds.
-fn own_ns() -> u64 {
-    let times = std::fs::read("/proc/thread-self/schedstat").ok().and_then(|text| Times::parse(&text));
-    times.map_or(0, |times| times.run_ns)
 }
 
 #[cfg(test)]
