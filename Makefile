@@ -20,7 +20,6 @@ CARGO ?= cargo
 # Published measurements beside the repository; what needs them is skipped, visibly, where they are absent.
 export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 SEATMAP = target/release/seatmap
-export SEATMAP_CELLCC ?= $(CURDIR)/target/cell/bin/seatmap-cellcc
 # One build for all tests: the program that can be killed at every step, and the simulator whose tasks can be threads.
 TEST_FEATURES = seatmap/faults,seatmap-sim/threads
 # Where nothing else is said, programs are one's own: in cargo's folder, completions where shells look for a user's.
@@ -79,6 +78,9 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
+
+# The tests install their own; only what is measured takes the one below target/.
+bench studies: export SEATMAP_CELLCC ?= $(CURDIR)/target/cell/bin/seatmap-cellcc
 
 bench: build programs-in-c
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs

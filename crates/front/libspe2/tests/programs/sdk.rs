@@ -20,8 +20,11 @@ pub fn copy(from: &Path, to: &Path) {
 fn make(tree: &Path, top: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("make");
     command.args(["-s", "--no-print-directory"]).args(arguments).current_dir(tree).env("CELL_TOP", top);
-    // A make that runs the tests is not this one's parent.
-    let output = command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
+    // A make that runs the tests is not this one's parent, and a compiler installed elsewhere is not the one tested.
+    for name in ["MAKEFLAGS", "MAKELEVEL", "SEATMAP_CELLCC"] {
+        command.env_remove(name);
+    }
+    let output = command.output().unwrap();
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && words.is_empty(), "make {arguments:?}: {words}");
     String::from_utf8(output.stdout).unwrap()
