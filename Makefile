@@ -22,6 +22,7 @@ export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 SEATMAP = target/release/seatmap
 # One build for all tests: the program that can be killed at every step, and the simulator whose tasks can be threads.
 TEST_FEATURES = seatmap/faults,seatmap-sim/threads
+BUILT = $${CARGO_TARGET_DIR:-target}/debug
 # Where nothing else is said, programs are one's own: in cargo's folder, completions where shells look for a user's.
 ifdef PREFIX
 ROOT = --root "$(PREFIX)"
@@ -36,7 +37,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-cells lab races recipes lint bench figures programs studies docs fuzz build dist install install-lib clean programs-in-c
+.PHONY: demo test test-programs test-build test-all test-cells test-emulated lab races recipes lint bench figures programs studies docs fuzz build dist install install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -44,11 +45,15 @@ demo: build
 build:
 	$(CARGO) build --release --locked --package seatmap
 
-# Downloads beside the compiler, and an emulated computer, which keeps one CPU busy, beside another build.
+# Downloads beside the compiler, and an emulated computer beside the tests, which wait half of their time. Cells on this
+# computer come alone: they take a CPU away.
 test:
 	$(MAKE) -j2 --output-sync=target test-programs test-build
-	SEATMAP_EXAMPLES_BUILT=1 $(CARGO) test --workspace --locked --features $(TEST_FEATURES)
-	$(MAKE) test-cells
+	$(MAKE) -j2 --output-sync=target test-all test-emulated
+	./scripts/cells own $(BUILT)/seatmap
+
+test-cells: test-emulated
+	./scripts/cells own $(BUILT)/seatmap
 
 test-programs:
 	./scripts/browser
@@ -57,8 +62,13 @@ test-programs:
 test-build:
 	$(CARGO) test --workspace --locked --features $(TEST_FEATURES) --no-run
 
-test-cells:
-	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap
+# The plus: what the tests say is shown at once, though the cells' words wait for their end. Most tests of the program
+# wait for others that they started, so that more of them than CPUs run at a time.
+test-all:
+	+SEATMAP_EXAMPLES_BUILT=1 RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) * 2))} $(CARGO) test --workspace --locked --features $(TEST_FEATURES)
+
+test-emulated:
+	./scripts/cells emulated $(BUILT)/seatmap
 
 # A program that can be killed at every step is built apart from the one that is installed.
 lab:
