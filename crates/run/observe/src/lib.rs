@@ -15,9 +15,11 @@
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
 //! | [`error`] | why a program could not be observed |
 //! | [`trace`], [`tsan`], [`mpi`] | the files of `libseatmap_trace`: of threads that share lines, of MPI ranks |
+//! | [`c2c`] | the recordings of perf(1): lines that threads share, as the processor samples them |
 #![deny(missing_docs)]
 
 mod auto;
+pub mod c2c;
 pub mod document;
 pub mod error;
 pub mod kind;

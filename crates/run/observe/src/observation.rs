@@ -166,7 +166,10 @@ impl Observation {
         let edges = self.windows.iter().flat_map(|window| window.edges.iter().cloned());
         let mut pattern = Pattern::gathered(name, self.tasks.len(), edges);
         pattern.names = self.tasks.iter().map(|task| task.name.clone()).collect();
-        pattern.loads = self.tasks.iter().map(|task| task.cpu_s / self.seconds().max(1e-9)).collect();
+        // A recording tells no CPU times.
+        if self.tasks.iter().any(|task| task.cpu_s > 0.0) {
+            pattern.loads = self.tasks.iter().map(|task| task.cpu_s / self.seconds().max(1e-9)).collect();
+        }
         pattern.load_ns = Some(self.seconds().max(0.0) * 1e9);
         pattern.observation = Some(Observed {
             methods: self.methods.iter().map(|method| method.word().to_owned()).collect(),

@@ -1,6 +1,6 @@
 //! The observation as a table for people.
 
-use crate::{Observation, Phase, Share, Task};
+use crate::{Method, Observation, Phase, Share, Task};
 use seatmap_document::visible;
 
 /// The most tasks and pairs shown; the document has all.
@@ -30,14 +30,16 @@ impl Observation {
 
     fn task_table(&self) -> String {
         let sent = self.sent();
+        let knows_loads = self.tasks.iter().any(|task| task.cpu_s > 0.0);
         let mut order: Vec<usize> = (0..self.tasks.len()).collect();
         order.sort_by(|a, b| self.tasks[*b].cpu_s.total_cmp(&self.tasks[*a].cpu_s));
         order.truncate(MOST_TASKS);
         order.sort_unstable();
         let row = |task: &usize| {
             let Task { name, path, cpu_s, .. } = &self.tasks[*task];
-            let percent = cpu_s / self.seconds().max(1e-9) * 100.0;
-            [task.to_string(), visible(name), path.clone(), format!("{percent:.1} %"), self.rate(sent[*task])]
+            let percent = format!("{:.1} %", cpu_s / self.seconds().max(1e-9) * 100.0);
+            let load = if knows_loads { percent } else { "-".to_owned() };
+            [task.to_string(), visible(name), path.clone(), load, self.rate(sent[*task])]
         };
         let rows = order.iter().map(row).collect();
         let title = ["task", "name", "path", "of a CPU", "sends/s"];
@@ -75,6 +77,7 @@ impl Observation {
     fn remarks(&self) -> String {
         let cost = match self.overhead {
             Some(share) => format!("{:.2} % of the program's CPU time", share * 100.0),
+            None if self.methods == [Method::C2c] => "not measured: the processor takes the samples".to_owned(),
             None => "not measured: the program used too little CPU time".to_owned(),
         };
         let unseen: String = self.unseen.iter().map(|line| format!("not counted: {}\n", visible(line))).collect();

@@ -192,7 +192,7 @@ fn task(path: &[usize], process: &Process, thread: &Thread) -> Task {
 }
 
 /// Gives tasks that share a name a number in their order: `worker#0`, `worker#1`.
-fn number_names(tasks: &mut [Task]) {
+pub(crate) fn number_names(tasks: &mut [Task]) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     tasks.iter().for_each(|task| *counts.entry(task.name.clone()).or_default() += 1);
     let mut next: HashMap<String, usize> = HashMap::new();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("observed").args(["pid", "cgroup", "command"]).required(true))]
+#[command(group = ArgGroup::new("observed").args(["pid", "cgroup", "command", "recording"]).required(true))]
 pub struct Observe {
     /// How to find out: auto takes the best method that is allowed here, and says which.
     #[arg(long, value_name = "METHOD", default_value = "auto")]
@@ -20,6 +20,9 @@ pub struct Observe {
     /// seatmap.
     #[arg(long, value_name = "FILE")]
     pub library: Option<PathBuf>,
+    /// A recording of 'perf c2c record' or 'perf mem record', for the method c2c: nothing is run then.
+    #[arg(long, value_name = "FILE")]
+    pub recording: Option<PathBuf>,
     /// How long to observe: 500ms, 10s, 2m; a number alone is seconds. By default 10 s, and a command until it ends.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub seconds: Option<Duration>,
@@ -61,6 +64,8 @@ pub enum ObserveChoice {
     Pages,
     /// Messages between the ranks of an MPI program.
     Mpi,
+    /// Cache lines that threads share, sampled by the processor: perf c2c record runs the command.
+    C2c,
 }
 
 impl ObserveChoice {
@@ -73,6 +78,7 @@ impl ObserveChoice {
             ObserveChoice::Tsan => Some(Method::Tsan),
             ObserveChoice::Pages => Some(Method::Pages),
             ObserveChoice::Mpi => Some(Method::Mpi),
+            ObserveChoice::C2c => Some(Method::C2c),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `seatmap observe`.
 
+mod c2c;
 mod traced;
 
 use crate::args::{Observe, ObserveChoice};
@@ -27,6 +28,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Observes who talks to whom in a program. A command's exit code is this process's.
 pub fn run(typed: &Observe) -> Result<(), CliError> {
     let files = Files::new(typed)?;
+    if c2c::is_asked(typed)? {
+        return c2c::run(typed, &files);
+    }
     let subject = subject(typed)?;
     let interrupt = Interrupt::listen()?;
     if traced::is_traced(typed.method) {

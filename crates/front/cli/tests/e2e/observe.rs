@@ -435,3 +435,58 @@ fn ranks_of_a_job_are_observed() {
     let absent = place.run(&["observe", "--method", "mpi", "--library", "absent.so", "--", "true"]);
     assert!(absent.status.code() == Some(2) && String::from_utf8(absent.stderr).unwrap().contains("absent.so"));
 }
+
+/// perf(1) records page faults on every computer, with addresses and threads as the samples of a processor have them.
+#[test]
+fn a_recording_of_perf_is_read() {
+    let place = Place::new();
+    let mut perf = Command::new("perf");
+    perf.args(["record", "-q", "-d", "-e", "page-faults", "-c", "1", "-o"]).arg(place.path("perf.data"));
+    if !perf.args(["--", "sh", "-c", "(:); (:); :"]).status().is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: perf records no page faults here");
+    }
+    let output = place.run(&["observe", "--recording", "perf.data", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(pattern["observation"]["methods"], serde_json::json!(["c2c"]));
+    assert_eq!(names(&pattern), ["sh#0", "sh#1", "sh#2"]);
+    assert_eq!(pattern["observation"]["paths"], serde_json::json!(["0", "0.0", "0.1"]));
+    // Page faults tell of no transfers, and that is said.
+    let table = place.run(&["observe", "--recording", "perf.data"]);
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.contains("no task was seen to talk to another one") && table.contains("by c2c"), "{table}");
+    assert!(table.contains("overhead: not measured: the processor takes the samples"), "{table}");
+}
+
+#[test]
+fn recordings_that_cannot_be_read_are_refused() {
+    let place = Place::new();
+    place.file("text", "CPU0 CPU1\n");
+    place.file("pipe", [&b"PERFILE2"[..], &16_u64.to_ne_bytes()].concat());
+    for (arguments, said) in [
+        (&["--recording", "none"][..], "none: No such file or directory"),
+        (&["--recording", "text"], "text: perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one"),
+        (&["--recording", "pipe"], "pipe: it was written to a pipe; record again with -o FILE"),
+        (&["--method", "tsan", "--recording", "text"], "--recording is for the method c2c"),
+        (&["--method", "c2c", "--seconds", "1", "--", "true"], "--seconds has no effect"),
+        (&["--method", "c2c", "-p", "1"], "c2c observes commands"),
+        (&["--recording", "text", "--", "true"], "cannot be used with"),
+    ] {
+        let output = place.run(&[&["observe"], arguments].concat());
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && words.contains(said), "{arguments:?}: {words}");
+    }
+}
+
+/// Without a PMU, or without perf, the command does not run.
+#[test]
+fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
+    let place = Place::new();
+    let output = place.run(&["observe", "--method", "c2c", "--", "touch", "began"]);
+    if output.status.success() {
+        return eprintln!("skipped: the processor here samples memory");
+    }
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(words.contains("the method c2c does not work here: "), "{words}");
+    assert!(output.status.code() == Some(2) && !place.path("began").exists());
+}

@@ -100,7 +100,7 @@ pub fn find_library(typed: &Observe) -> Result<PathBuf, String> {
 }
 
 /// The lines that pass between threads which do not use each other's bytes.
-fn false_sharing(observation: &Observation, lines: &[SharedLine]) -> Vec<String> {
+pub fn false_sharing(observation: &Observation, lines: &[SharedLine]) -> Vec<String> {
     let name = |task: usize| observation.tasks.get(task).map_or("?", |task| &task.name);
     let told = |line: &SharedLine| {
         format!(

@@ -1,0 +1,264 @@
+//! Cache lines that threads share, as the processor samples them: recordings of `perf c2c record` or `perf mem record`
+//! (Intel's PEBS, AMD's IBS, Arm's SPE).
+//!
+//! perf(1) knows the events of each processor; here its file is read. A message is a sampled load of a line that
+//! another core's cache held changed, times the accesses for which a sample stands. It counts 64 bytes.
+
+mod lines;
+mod recording;
+mod sample;
+
+use crate::tsan::{SharedLine, number_names};
+use crate::{Kind, Method, Observation, Share, Task, Window};
+use lines::{LINE_BYTES, Lines, Thread, Transfer};
+use recording::{Record, Recording};
+use seatmap_document::visible;
+use seatmap_pattern::Edge;
+use seatmap_pattern::pattern::MAX_TASKS;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, Read, Seek};
+
+/// The longest recording, in seconds: thirty years.
+const LONGEST_S: f64 = 1e9;
+
+/// The most lines that are told.
+const MOST_LINES: usize = 256;
+
+/// Why a recording could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// The file could not be read.
+    #[error("read the recording")]
+    Read(#[source] io::Error),
+    /// It does not begin as a recording does.
+    #[error("perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one")]
+    Foreign,
+    /// It is a recording that is not read here: why, and what to record with.
+    #[error("{0}; record again with {1}")]
+    Unread(&'static str, &'static str),
+    /// It ends too early, or its parts contradict each other.
+    #[error("the recording is damaged at byte {0}; record again")]
+    Damaged(u64),
+    /// Its events tell no addresses.
+    #[error("none of its events tells which memory was accessed; record with 'perf c2c record' or 'perf mem record'")]
+    NoAddresses,
+    /// It has more threads than a pattern.
+    #[error("{0} threads accessed memory, and a pattern has no more than {MAX_TASKS}; record one program, without -a")]
+    TooLarge(usize),
+}
+
+/// A program's threads and the lines that passed between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampled {
+    /// The threads, and who sent lines to whom.
+    pub observation: Observation,
+    /// The lines that passed most often first.
+    pub lines: Vec<SharedLine>,
+}
+
+/// Everything that a recording says.
+#[derive(Default)]
+struct Seen {
+    lines: Lines,
+    names: HashMap<i32, String>,
+    /// Each thread's process, creator and time of creation, as far as they are known.
+    threads: BTreeMap<Thread, (i32, u64)>,
+    lost: u64,
+    span_ns: Option<(u64, u64)>,
+}
+
+/// Reads a recording.
+///
+/// # Errors
+/// [`RecordingError`].
+pub fn read(file: impl Read + Seek) -> Result<Sampled, RecordingError> {
+    let mut recording = Recording::open(file)?;
+    if !recording.tells_addresses() {
+        return Err(RecordingError::NoAddresses);
+    }
+    let mut seen = Seen::default();
+    recording.records(|record| seen.take(record))?;
+    seen.sampled()
+}
+
+impl Seen {
+    fn take(&mut self, record: Record) {
+        match record {
+            Record::Created { pid, tid, creator, time_ns } => {
+                self.threads.insert((pid, tid), (creator, time_ns));
+                // Until it has a name of its own, it has that of its creator.
+                if let Some(name) = self.names.get(&creator).cloned() {
+                    self.names.insert(tid, name);
+                }
+            }
+            Record::Named { pid, tid, name } => {
+                self.threads.entry((pid, tid)).or_default();
+                self.names.insert(tid, name);
+            }
+            Record::Lost(count) => self.lost = self.lost.saturating_add(count),
+            Record::Sampled(sample) => {
+                self.threads.entry((sample.pid, sample.tid)).or_default();
+                let (from, to) = self.span_ns.unwrap_or((sample.time_ns, sample.time_ns));
+                self.span_ns = Some((from.min(sample.time_ns), to.max(sample.time_ns)));
+                self.lines.add(&sample);
+            }
+        }
+    }
+
+    fn sampled(self) -> Result<Sampled, RecordingError> {
+        // perf uses the numbers -1 and 0 for itself.
+        let known: BTreeMap<Thread, (i32, u64)> = self
+            .threads
+            .iter()
+            .filter(|((pid, tid), _)| *pid > 0 && *tid > 0)
+            .map(|(key, value)| (*key, *value))
+            .collect();
+        if known.len() > MAX_TASKS {
+            return Err(RecordingError::TooLarge(known.len()));
+        }
+        let paths = paths(&known);
+        let places: HashMap<Thread, usize> = paths.iter().enumerate().map(|(at, (_, thread))| (*thread, at)).collect();
+        let transfers = self.lines.transfers();
+        let window = self.window(&transfers, &places);
+        let observation = Observation {
+            methods: vec![Method::C2c],
+            means: "perf's samples".to_owned(),
+            tasks: self.tasks(&paths),
+            shares: Share::of_edges(&window.edges, Kind::Line),
+            windows: vec![window],
+            overhead: None,
+            from_start: false,
+            unseen: self.unseen(),
+        };
+        Ok(Sampled { observation, lines: shared_lines(&transfers, &places) })
+    }
+
+    fn tasks(&self, paths: &[(Vec<usize>, Thread)]) -> Vec<Task> {
+        let task = |(path, (pid, tid)): &(Vec<usize>, Thread)| {
+            let name = self.names.get(tid).filter(|name| !name.is_empty());
+            let name = name.map_or("unnamed".to_owned(), |name| visible(name).to_string());
+            let path = path.iter().map(usize::to_string).collect::<Vec<_>>().join(".");
+            Task { name, path, pid: *pid, tid: *tid, cpu_s: 0.0 }
+        };
+        let mut tasks: Vec<Task> = paths.iter().map(task).collect();
+        number_names(&mut tasks);
+        tasks
+    }
+
+    fn window(&self, transfers: &[Transfer], places: &HashMap<Thread, usize>) -> Window {
+        let mut messages: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+        for transfer in transfers {
+            if let Some((from, to)) = places.get(&transfer.from).zip(places.get(&transfer.to)) {
+                *messages.entry((*from, *to)).or_default() += transfer.messages;
+            }
+        }
+        let edge = |((from, to), messages): ((usize, usize), f64)| Edge {
+            from,
+            to,
+            bytes: messages * LINE_BYTES as f64,
+            messages,
+        };
+        let (from, to) = self.span_ns.unwrap_or_default();
+        Window {
+            from_s: 0.0,
+            to_s: ((to - from) as f64 / 1e9).min(LONGEST_S),
+            edges: messages.into_iter().map(edge).collect(),
+        }
+    }
+
+    /// Sentences about talk that was lost.
+    fn unseen(&self) -> Vec<String> {
+        let Lines { samples, transfers, kernel, .. } = self.lines;
+        let orphans = self.lines.orphans();
+        let mut told = vec![format!(
+            "accesses without a sample: {samples} were sampled, of which {transfers} took a line from another core"
+        )];
+        let none = "transfers, if there were any: the events do not tell what another core's cache answered".to_owned();
+        told.extend((samples > 0 && transfers == 0).then_some(none));
+        let alone =
+            format!("who wrote the lines of about {orphans:.0} transfers, as no sample of another thread hit them");
+        told.extend((orphans >= 1.0).then_some(alone));
+        told.extend((kernel > 0).then(|| format!("the kernel's memory, which {kernel} of the samples hit")));
+        told.extend((self.lost > 0).then(|| format!("records that were lost: {}", self.lost)));
+        told
+    }
+}
+
+/// Each thread's ancestors and itself, by their numbers among the children of each, in the order of these paths. A
+/// process of which no creation was recorded begins one.
+fn paths(threads: &BTreeMap<Thread, (i32, u64)>) -> Vec<(Vec<usize>, Thread)> {
+    let by_tid: HashMap<i32, Thread> = threads.keys().map(|thread| (thread.1, *thread)).collect();
+    let parent = |thread: &Thread| {
+        let creator = threads[thread].0;
+        let known = by_tid.get(&creator).copied().filter(|_| creator > 0);
+        // Other threads of a process that was there before are its first one's children.
+        let first = (thread.0, thread.0);
+        known.or_else(|| threads.contains_key(&first).then_some(first)).filter(|parent| parent != thread)
+    };
+    let mut order: Vec<Thread> = threads.keys().copied().collect();
+    order.sort_by_key(|thread| (threads[thread].1, *thread));
+    let mut children: BTreeMap<Option<Thread>, Vec<Thread>> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    order.iter().for_each(|thread| children.entry(parent(thread)).or_default().push(*thread));
+    let mut found = Vec::new();
+    let mut ahead: Vec<(Vec<usize>, Thread)> = numbered(&[], children.get(&None));
+    while let Some((path, thread)) = ahead.pop() {
+        if seen.insert(thread) {
+            ahead.extend(numbered(&path, children.get(&Some(thread))));
+            found.push((path, thread));
+        }
+    }
+    // A recording can name threads as each other's creators, when numbers were used again.
+    let roots = found.iter().filter(|(path, _)| path.len() == 1).count();
+    let lost: Vec<Thread> = order.into_iter().filter(|thread| !seen.contains(thread)).collect();
+    found.extend(lost.into_iter().enumerate().map(|(at, thread)| (vec![roots + at], thread)));
+    found.sort();
+    found
+}
+
+fn numbered(path: &[usize], children: Option<&Vec<Thread>>) -> Vec<(Vec<usize>, Thread)> {
+    let children = children.map_or(&[][..], Vec::as_slice);
+    children.iter().enumerate().map(|(number, thread)| ([path, &[number]].concat(), *thread)).collect()
+}
+
+/// The lines that passed most, each with its most frequent pair.
+fn shared_lines(transfers: &[Transfer], places: &HashMap<Thread, usize>) -> Vec<SharedLine> {
+    let mut lines: BTreeMap<(i32, u64), SharedLine> = BTreeMap::new();
+    let mut most: HashMap<(i32, u64), f64> = HashMap::new();
+    for transfer in transfers {
+        let Some((from, to)) = places.get(&transfer.from).zip(places.get(&transfer.to)) else { continue };
+        let key = (transfer.from.0, transfer.line);
+        let line = lines.entry(key).or_insert_with(|| SharedLine {
+            pid: key.0,
+            address: transfer.line * LINE_BYTES,
+            from: *from,
+            to: *to,
+            truly: 0,
+            falsely: 0,
+            written: String::new(),
+            accessed: String::new(),
+        });
+        let count = transfer.messages.round() as u64;
+        let is_false = transfer.written & transfer.accessed == 0;
+        let sum = if is_false { &mut line.falsely } else { &mut line.truly };
+        *sum = sum.saturating_add(count);
+        if most.get(&key).is_none_or(|most| *most < transfer.messages) {
+            most.insert(key, transfer.messages);
+            (line.from, line.to) = (*from, *to);
+            (line.written, line.accessed) =
+                (bytes(transfer.line, transfer.written), bytes(transfer.line, transfer.accessed));
+        }
+    }
+    let mut found: Vec<SharedLine> = lines.into_values().collect();
+    found.sort_by_key(|line| std::cmp::Reverse(line.truly.saturating_add(line.falsely)));
+    found.truncate(MOST_LINES);
+    found
+}
+
+/// The first of the words as an address.
+fn bytes(line: u64, words: u8) -> String {
+    format!("{:#x}", line * LINE_BYTES + u64::from(words.trailing_zeros() % 8) * 8)
+}
+
+#[cfg(test)]
+mod tests;

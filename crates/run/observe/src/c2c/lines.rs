@@ -1,0 +1,106 @@
+//! Samples put together by cache line: who wrote a line, and to whom it passed.
+//!
+//! A sampled load for which another core's cache held the line changed is a transfer from a thread that wrote it. Which
+//! one did is not sampled: the transfer is shared among the others that were seen to write the line, by how often they
+//! were (as perf-c2c(1) lists them below each line), or among the others that used it where no write was sampled.
+
+use super::sample::Sample;
+use std::collections::{BTreeMap, HashMap};
+
+/// Bytes of a cache line.
+pub(super) const LINE_BYTES: u64 = 64;
+/// Addresses from here on are the kernel's, on all 64-bit processors that Linux runs on.
+const KERNEL: u64 = 1 << 63;
+
+/// How a thread used a line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    accesses: f64,
+    stores: f64,
+    transfers: f64,
+    /// The words of eight bytes that it wrote and accessed, one bit each.
+    written: u8,
+    accessed: u8,
+}
+
+/// A thread: its process and its number.
+pub(super) type Thread = (i32, i32);
+
+/// A line's transfers from one thread to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Transfer {
+    pub(super) line: u64,
+    pub(super) from: Thread,
+    pub(super) to: Thread,
+    pub(super) messages: f64,
+    /// The words that the one writes and the other accesses, one bit each.
+    pub(super) written: u8,
+    pub(super) accessed: u8,
+}
+
+/// The lines that samples hit.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// By process and line; a process is an address space.
+    uses: HashMap<(i32, u64), BTreeMap<i32, Use>>,
+    pub(super) samples: u64,
+    pub(super) transfers: u64,
+    pub(super) kernel: u64,
+}
+
+impl Lines {
+    pub(super) fn add(&mut self, sample: &Sample) {
+        if sample.address == 0 || !(sample.is_load || sample.is_store) {
+            return;
+        }
+        if sample.address >= KERNEL || sample.is_kernel {
+            self.kernel += 1;
+            return;
+        }
+        self.samples += 1;
+        self.transfers += u64::from(sample.is_transfer);
+        let line = sample.address / LINE_BYTES;
+        let word = 1 << (sample.address % LINE_BYTES / 8);
+        let of_line = self.uses.entry((sample.pid, line)).or_default();
+        let one = of_line.entry(sample.tid).or_default();
+        one.accesses += sample.weight;
+        one.accessed |= word;
+        if sample.is_store {
+            one.stores += sample.weight;
+            one.written |= word;
+        }
+        if sample.is_transfer {
+            one.transfers += sample.weight;
+        }
+    }
+
+    /// All transfers, in the order of processes and lines.
+    pub(super) fn transfers(&self) -> Vec<Transfer> {
+        let mut lines: Vec<_> = self.uses.iter().filter(|(_, threads)| threads.len() > 1).collect();
+        lines.sort_by_key(|(place, _)| **place);
+        lines.into_iter().flat_map(|((pid, line), threads)| of_line(*pid, *line, threads)).collect()
+    }
+
+    /// Sampled transfers, as accesses, whose line no other thread was seen to use.
+    pub(super) fn orphans(&self) -> f64 {
+        let alone = self.uses.values().filter(|threads| threads.len() == 1);
+        alone.flat_map(BTreeMap::values).fold(0.0, |sum, one| sum + one.transfers)
+    }
+}
+
+fn of_line(pid: i32, line: u64, threads: &BTreeMap<i32, Use>) -> Vec<Transfer> {
+    let mut found = Vec::new();
+    for (to, reader) in threads.iter().filter(|(_, reader)| reader.transfers > 0.0) {
+        let others = || threads.iter().filter(|(tid, _)| *tid != to);
+        let stores: f64 = others().fold(0.0, |sum, (_, other)| sum + other.stores);
+        let share = |other: &Use| if stores > 0.0 { other.stores } else { other.accesses };
+        let all: f64 = others().fold(0.0, |sum, (_, other)| sum + share(other));
+        for (from, writer) in others().filter(|(_, other)| share(other) > 0.0) {
+            let messages = reader.transfers * share(writer) / all;
+            let written = if stores > 0.0 { writer.written } else { writer.accessed };
+            let accessed = reader.accessed;
+            found.push(Transfer { line, from: (pid, *from), to: (pid, *to), messages, written, accessed });
+        }
+    }
+    found
+}

@@ -1,0 +1,198 @@
+//! The files that perf(1) records: a header, the attributes of the events, and records one behind the other.
+//!
+//! The layout is that of `tools/perf/Documentation/perf.data-file-format.txt`; the records are those of
+//! perf_event_open(2).
+
+use super::RecordingError;
+use super::sample::{Layout, Sample};
+use std::collections::HashMap;
+use std::io::{Read, Seek, SeekFrom};
+
+/// The first bytes of a file, as this computer's byte order has them.
+const MAGIC: u64 = u64::from_le_bytes(*b"PERFILE2");
+/// Bytes of the header up to the place of the records.
+const HEADER_BYTES: usize = 56;
+/// Bytes of the attributes that every version has (`PERF_ATTR_SIZE_VER0`), and of the place of their numbers.
+const ATTRIBUTE_BYTES: u64 = 64;
+const SECTION_BYTES: u64 = 16;
+/// More attributes, or numbers of their events, than this are not those of a recording: one for each event and CPU.
+const MOST_ATTRIBUTES: u64 = 1 << 10;
+const MOST_NUMBERS: u64 = 1 << 20;
+
+/// Kinds of records: the kernel's, and perf's own, which begin at 64 (`tools/lib/perf/include/perf/event.h`).
+const COMM: u32 = 3;
+const FORK: u32 = 7;
+const SAMPLE: u32 = 9;
+const LOST: u32 = 2;
+const LOST_SAMPLES: u32 = 13;
+const AUXTRACE: u32 = 71;
+const COMPRESSED: [u32; 2] = [81, 83];
+
+/// A record that says something of threads or of memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Record {
+    /// A thread was created.
+    Created { pid: i32, tid: i32, creator: i32, time_ns: u64 },
+    /// A thread has a name.
+    Named { pid: i32, tid: i32, name: String },
+    /// An access to memory was sampled.
+    Sampled(Sample),
+    /// So many records were lost.
+    Lost(u64),
+}
+
+/// A recording.
+pub(super) struct Recording<R> {
+    file: R,
+    /// Where the file stands.
+    position: u64,
+    /// The layouts of samples, and which of them each event's number stands for.
+    layouts: Vec<Layout>,
+    numbers: HashMap<u64, usize>,
+    /// Where the next record is, and where the records end.
+    next: u64,
+    end: u64,
+}
+
+impl<R: Read + Seek> Recording<R> {
+    /// Opens a recording.
+    pub(super) fn open(mut file: R) -> Result<Self, RecordingError> {
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact(&mut header[..16]).map_err(|_| RecordingError::Foreign)?;
+        let (magic, bytes) = (word(&header, 0), word(&header, 8));
+        match (magic, bytes) {
+            (Some(MAGIC), Some(16)) => return Err(RecordingError::Unread("it was written to a pipe", "-o FILE")),
+            (Some(MAGIC), _) => {}
+            (Some(other), _) if other == MAGIC.swap_bytes() => {
+                return Err(RecordingError::Unread("it is of a computer with the other byte order", "a like computer"));
+            }
+            _ => return Err(RecordingError::Foreign),
+        }
+        file.read_exact(&mut header[16..]).map_err(|_| RecordingError::Damaged(16))?;
+        let at = |place| word(&header, place).unwrap_or_default();
+        let (next, length) = (at(40), at(48));
+        let mut recording = Recording {
+            file,
+            position: HEADER_BYTES as u64,
+            layouts: Vec::new(),
+            numbers: HashMap::new(),
+            next,
+            end: 0,
+        };
+        recording.end = next.saturating_add(length);
+        recording.read_attributes(at(16), at(24), at(32))?;
+        Ok(recording)
+    }
+
+    fn read_attributes(&mut self, each: u64, from: u64, length: u64) -> Result<(), RecordingError> {
+        let count = length.checked_div(each).unwrap_or(0);
+        if !(ATTRIBUTE_BYTES + SECTION_BYTES..=4096).contains(&each) || !(1..=MOST_ATTRIBUTES).contains(&count) {
+            return Err(RecordingError::Damaged(16));
+        }
+        for attribute in 0..count {
+            let place = from.saturating_add(attribute * each);
+            let bytes = self.bytes(place, each as usize)?;
+            let layout = Layout::read(&bytes).ok_or(RecordingError::Damaged(place))?;
+            let ids = (each - SECTION_BYTES) as usize;
+            let (ids, ids_bytes) = word(&bytes, ids).zip(word(&bytes, ids + 8)).unwrap_or_default();
+            self.read_numbers(self.layouts.len(), ids, ids_bytes)?;
+            self.layouts.push(layout);
+        }
+        Ok(())
+    }
+
+    fn read_numbers(&mut self, layout: usize, from: u64, length: u64) -> Result<(), RecordingError> {
+        if length / 8 > MOST_NUMBERS {
+            return Err(RecordingError::Damaged(from));
+        }
+        let bytes = self.bytes(from, length as usize)?;
+        self.numbers.extend(bytes.chunks_exact(8).filter_map(|number| Some((word(number, 0)?, layout))));
+        Ok(())
+    }
+
+    /// Whether any event tells addresses.
+    pub(super) fn tells_addresses(&self) -> bool {
+        self.layouts.iter().any(|layout| layout.tells_address())
+    }
+
+    /// Gives each record to `each`, in the order of the file.
+    pub(super) fn records(&mut self, mut each: impl FnMut(Record)) -> Result<(), RecordingError> {
+        while self.end.saturating_sub(self.next) >= 8 {
+            let place = self.next;
+            let header = self.bytes(place, 8)?;
+            let kind = small(&header, 0).unwrap_or_default() as u32;
+            let bytes = u64::from(u16::from_ne_bytes([header[6], header[7]]));
+            if bytes < 8 || bytes > self.end - place {
+                return Err(RecordingError::Damaged(place));
+            }
+            let body = self.bytes(place + 8, bytes as usize - 8)?;
+            self.next = place + bytes + behind(kind, &body);
+            match kind {
+                kind if COMPRESSED.contains(&kind) => {
+                    return Err(RecordingError::Unread("its records are compressed", "no -z"));
+                }
+                SAMPLE => {
+                    let sample = self.sample(&header, &body).ok_or(RecordingError::Damaged(place))?;
+                    each(Record::Sampled(sample));
+                }
+                kind => drop(plain(kind, &body).map(&mut each)),
+            }
+        }
+        Ok(())
+    }
+
+    fn sample(&self, header: &[u8], body: &[u8]) -> Option<Sample> {
+        let first = self.layouts.first()?;
+        let layout = match &self.layouts[..] {
+            [only] => only,
+            _ => {
+                let number = word(body, first.number_place()?)?;
+                self.layouts.get(*self.numbers.get(&number)?)?
+            }
+        };
+        layout.sample(header[4], body)
+    }
+
+    fn bytes(&mut self, place: u64, count: usize) -> Result<Vec<u8>, RecordingError> {
+        let mut bytes = Vec::new();
+        // A place elsewhere costs a buffered reader all that it has read ahead.
+        if place != self.position {
+            self.file.seek(SeekFrom::Start(place)).map_err(RecordingError::Read)?;
+        }
+        let read = self.file.by_ref().take(count as u64).read_to_end(&mut bytes).map_err(RecordingError::Read)?;
+        self.position = place.saturating_add(read as u64);
+        if read == count { Ok(bytes) } else { Err(RecordingError::Damaged(place)) }
+    }
+}
+
+/// Bytes of a processor's own trace that stand behind a record, and are not counted in its length.
+fn behind(kind: u32, body: &[u8]) -> u64 {
+    if kind == AUXTRACE { word(body, 0).unwrap_or_default().min(1 << 40) } else { 0 }
+}
+
+fn plain(kind: u32, body: &[u8]) -> Option<Record> {
+    match kind {
+        COMM => {
+            let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
+            let name = String::from_utf8_lossy(name).into_owned();
+            Some(Record::Named { pid: small(body, 0)?, tid: small(body, 4)?, name })
+        }
+        FORK => {
+            let (pid, tid, creator) = (small(body, 0)?, small(body, 8)?, small(body, 12)?);
+            Some(Record::Created { pid, tid, creator, time_ns: word(body, 16)? })
+        }
+        LOST => Some(Record::Lost(word(body, 8)?)),
+        LOST_SAMPLES => Some(Record::Lost(word(body, 0)?)),
+        _ => None,
+    }
+}
+
+/// The 64 bits at a place.
+pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at.checked_add(8)?)?.try_into().ok().map(u64::from_ne_bytes)
+}
+
+/// The 32 bits at a place.
+pub(super) fn small(bytes: &[u8], at: usize) -> Option<i32> {
+    bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(i32::from_ne_bytes)
+}

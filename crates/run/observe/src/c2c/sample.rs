@@ -1,0 +1,193 @@
+//! Samples of accesses to memory, and where their fields are: perf_event_open(2), "MMAP layout".
+
+use super::recording::{small, word};
+
+/// Parts of a sample, by the bits of `sample_type`.
+const IP: u64 = 1 << 0;
+const THREAD: u64 = 1 << 1;
+const TIME: u64 = 1 << 2;
+const ADDRESS: u64 = 1 << 3;
+const READ: u64 = 1 << 4;
+const CALLCHAIN: u64 = 1 << 5;
+const NUMBER: u64 = 1 << 6;
+const CPU: u64 = 1 << 7;
+const PERIOD: u64 = 1 << 8;
+const STREAM: u64 = 1 << 9;
+const RAW: u64 = 1 << 10;
+const BRANCHES: u64 = 1 << 11;
+const USER_REGISTERS: u64 = 1 << 12;
+const USER_STACK: u64 = 1 << 13;
+const WEIGHT: u64 = 1 << 14 | 1 << 24;
+const SOURCE: u64 = 1 << 15;
+const IDENTIFIER: u64 = 1 << 16;
+
+/// Parts of a counter's value, by the bits of `read_format`.
+const READ_TIMES: [u64; 2] = [1 << 0, 1 << 1];
+const READ_NUMBER: u64 = 1 << 2;
+const READ_GROUP: u64 = 1 << 3;
+const READ_LOST: u64 = 1 << 4;
+
+/// The flag of an event whose period is chosen by the kernel.
+const HAS_FREQUENCY: u64 = 1 << 10;
+/// The part of a branch sample's type that adds a word to it.
+const BRANCH_INDEX: u64 = 1 << 17;
+
+/// Bits of `union perf_mem_data_src`: the kind of access, and what other caches answered.
+const IS_LOAD: u64 = 0x02;
+const IS_STORE: u64 = 0x04;
+/// Another cache held the line changed, or (Arm) gave it.
+const SNOOP_MODIFIED: u64 = 0x10 << 19;
+const SNOOP_PEER: u64 = 0x02 << 38;
+
+/// No sample stands for more accesses than this: it would come once in minutes.
+const MOST_WEIGHT: u64 = 1 << 30;
+
+/// A sampled access.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sample {
+    pub(super) pid: i32,
+    pub(super) tid: i32,
+    /// When, in nanoseconds of perf's clock.
+    pub(super) time_ns: u64,
+    pub(super) address: u64,
+    pub(super) is_store: bool,
+    pub(super) is_load: bool,
+    /// Whether the line came out of another core's cache.
+    pub(super) is_transfer: bool,
+    /// Accesses that it stands for.
+    pub(super) weight: f64,
+    /// Whether the kernel made the access.
+    pub(super) is_kernel: bool,
+}
+
+/// Where the fields of an event's samples are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    parts: u64,
+    read: u64,
+    period: u64,
+    branches: u64,
+    user_registers: u64,
+}
+
+/// A place that moves over a sample.
+struct Cursor<'a> {
+    body: &'a [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn word(&mut self) -> Option<u64> {
+        let value = word(self.body, self.at)?;
+        self.at += 8;
+        Some(value)
+    }
+
+    fn skip(&mut self, count: u64, each: u64) -> Option<()> {
+        let bytes = usize::try_from(count.checked_mul(each)?).ok()?;
+        self.at = self.at.checked_add(bytes).filter(|at| *at <= self.body.len())?;
+        Some(())
+    }
+}
+
+impl Layout {
+    /// Reads `struct perf_event_attr`.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let (period, parts, read, flags) = (word(bytes, 16)?, word(bytes, 24)?, word(bytes, 32)?, word(bytes, 40)?);
+        // Later versions have more; what an older file lacks is zero.
+        let size = small(bytes, 4)? as usize;
+        let later = |at: usize| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 };
+        let period = if flags & HAS_FREQUENCY == 0 { period.max(1) } else { 1 };
+        Some(Layout { parts, read, period, branches: later(72), user_registers: later(80) })
+    }
+
+    pub(super) fn tells_address(&self) -> bool {
+        self.has(ADDRESS) && self.has(THREAD) && self.has(SOURCE)
+    }
+
+    fn has(&self, part: u64) -> bool {
+        self.parts & part != 0
+    }
+
+    /// Where the number of the event is, which is the same for all events of a recording.
+    pub(super) fn number_place(&self) -> Option<usize> {
+        if self.has(IDENTIFIER) {
+            return Some(0);
+        }
+        let before = [IP, THREAD, TIME, ADDRESS].iter().filter(|part| self.has(**part)).count();
+        self.has(NUMBER).then_some(before * 8)
+    }
+
+    /// Reads a sample without its header, of which `mode` is the low byte of the flags.
+    pub(super) fn sample(&self, mode: u8, body: &[u8]) -> Option<Sample> {
+        let mut cursor = Cursor { body, at: 0 };
+        let mut sample =
+            Sample { weight: self.period.min(MOST_WEIGHT) as f64, is_kernel: mode & 7 == 1, ..Sample::default() };
+        cursor.skip(u64::from(self.has(IDENTIFIER)) + u64::from(self.has(IP)), 8)?;
+        if self.has(THREAD) {
+            (sample.pid, sample.tid) = (small(body, cursor.at)?, small(body, cursor.at + 4)?);
+            cursor.skip(1, 8)?;
+        }
+        for (part, field) in [(TIME, &mut sample.time_ns), (ADDRESS, &mut sample.address)] {
+            if self.has(part) {
+                *field = cursor.word()?;
+            }
+        }
+        let plain = [NUMBER, STREAM, CPU].iter().filter(|part| self.has(**part)).count();
+        cursor.skip(plain as u64, 8)?;
+        if self.has(PERIOD) {
+            sample.weight = cursor.word()?.min(MOST_WEIGHT) as f64;
+        }
+        if self.has(SOURCE) {
+            self.skip_to_source(&mut cursor)?;
+            let source = cursor.word()?;
+            (sample.is_load, sample.is_store) = (source & IS_LOAD != 0, source & IS_STORE != 0);
+            sample.is_transfer = sample.is_load && source & (SNOOP_MODIFIED | SNOOP_PEER) != 0;
+        }
+        Some(sample)
+    }
+
+    /// Passes the parts of variable length that stand before the data's source.
+    fn skip_to_source(&self, cursor: &mut Cursor) -> Option<()> {
+        if self.has(READ) {
+            self.skip_read(cursor)?;
+        }
+        if self.has(CALLCHAIN) {
+            let count = cursor.word()?;
+            cursor.skip(count, 8)?;
+        }
+        if self.has(RAW) {
+            let bytes = small(cursor.body, cursor.at)? as u32;
+            cursor.skip(1, u64::from(bytes) + 4)?;
+        }
+        if self.has(BRANCHES) {
+            let count = cursor.word()?;
+            cursor.skip(u64::from(self.branches & BRANCH_INDEX != 0), 8)?;
+            cursor.skip(count, 24)?;
+        }
+        if self.has(USER_REGISTERS) {
+            let is_there = cursor.word()? != 0;
+            cursor.skip(if is_there { self.user_registers.count_ones().into() } else { 0 }, 8)?;
+        }
+        if self.has(USER_STACK) {
+            let bytes = cursor.word()?;
+            cursor.skip(1, bytes)?;
+            cursor.skip(u64::from(bytes > 0), 8)?;
+        }
+        cursor.skip(u64::from(self.has(WEIGHT)), 8)
+    }
+
+    fn skip_read(&self, cursor: &mut Cursor) -> Option<()> {
+        let has = |part: u64| u64::from(self.read & part != 0);
+        let times = READ_TIMES.map(has).iter().sum::<u64>();
+        let each = 1 + has(READ_NUMBER) + has(READ_LOST);
+        match self.read & READ_GROUP {
+            0 => cursor.skip(each + times, 8),
+            _ => {
+                let count = cursor.word()?;
+                cursor.skip(times, 8)?;
+                cursor.skip(count, each * 8)
+            }
+        }
+    }
+}
