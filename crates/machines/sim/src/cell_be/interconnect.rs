@@ -1,6 +1,6 @@
 //! The interconnect of a machine: the path of a transaction from its command to its end.
 //!
-//! command network -> snoop -> (memory) -> rings -> (link to the other chip -> its rings) -> target
+//! (token) -> command network -> snoop -> (memory) -> rings -> (link to the other chip -> its rings) -> target
 
 use crate::cell_be::CellModel;
 use crate::cell_be::arbiter::{DataArbiter, Grant};
@@ -11,6 +11,7 @@ use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::invariant::broken;
 use crate::cell_be::mic::Mic;
 use crate::cell_be::parameters::Timing;
+use crate::cell_be::tokens::Tokens;
 use crate::cell_be::transaction::{MappedRegister, Node, Purpose, Transaction, Transactions};
 use seatmap_port::channels::Ea;
 
@@ -27,6 +28,7 @@ struct Chip {
 #[derive(Clone, Debug)]
 pub struct Interconnect {
     transactions: Transactions,
+    tokens: Tokens,
     commands: CommandBus,
     chips: Vec<Chip>,
     link: Bif,
@@ -47,6 +49,7 @@ impl Interconnect {
         };
         Interconnect {
             transactions: Transactions::default(),
+            tokens: Tokens::new(timing),
             commands: CommandBus::new(model.chips, node(model, 0, "PPE").element.into(), timing),
             chips: (0..model.chips as u8).map(chip).collect(),
             link: Bif::new(model.chips, timing),
@@ -61,6 +64,7 @@ impl Interconnect {
     /// Drops all transactions and counts.
     pub fn reset(&mut self) {
         self.transactions.clear();
+        self.tokens.reset();
         self.commands.reset();
         self.link.reset();
         for chip in &mut self.chips {
@@ -79,14 +83,19 @@ impl Interconnect {
         self.chips[chip as usize].bif
     }
 
-    /// Sends a transaction's command now.
+    /// Sends a transaction's command now, or when there is a token for it.
     pub fn begin(&mut self, transaction: Transaction, out: &mut Outbox) {
+        let time = self.tokens.take(&transaction, out.now());
         let id = self.transactions.add(transaction);
-        self.command(id, out);
+        match time == out.now() {
+            true => self.command(id, out),
+            false => out.send(time, Event::Command(id)),
+        }
     }
 
     /// Sends a transaction's command later.
     pub fn begin_at(&mut self, time: u64, transaction: Transaction, out: &mut Outbox) {
+        let time = self.tokens.take(&transaction, time);
         let id = self.transactions.add(transaction);
         out.send(time, Event::Command(id));
     }

@@ -11,6 +11,7 @@
 //! | `interconnect`, `transaction` | the route of a bus transaction from its command to its end |
 //! | `command_bus`, `arbiter`, `ring` | the command network; the data arbiter of a chip; one of its data rings |
 //! | `mic`, `bif` | a memory controller; the link between the chips |
+//! | `tokens` | the token manager, which can make commands to memory wait |
 //! | `event`, `invariant` | messages between components; how a broken invariant stops a run |
 //! | `world`, `request`, `memory` | a machine at work; the calls of its tasks; the bytes of its memories |
 //! | [`session`] | the machine for programs in C, which come and go while it runs |
@@ -40,6 +41,7 @@ mod ring;
 mod routes;
 pub mod session;
 mod spe;
+mod tokens;
 pub(crate) mod transaction;
 mod world;
 

@@ -212,6 +212,9 @@ parameters! {
     mic_write_queue => mic_write_queue: Count, FEW;
     /// Time until a refused command is sent again.
     mic_retry_cycles => mic_retry: CoreCycles, SOME;
+    /// Time between two tokens that a quarter of a chip's ring gets for the even, and for the odd banks of a memory; 0
+    /// if commands need none.
+    token_interval_ns => token_interval: Nanoseconds, ANY;
     /// Time from chip to chip, one way.
     bif_latency_cycles => bif_latency: CoreCycles, SOME;
     /// The rate of one direction between the chips.
