@@ -1,9 +1,9 @@
 //! The token manager: software can have a command to memory wait for a token.
 //!
-//! Requesters belong to one of four resource allocation groups (RAG 0 to 3). Each group gets tokens for the even and for
-//! the odd banks of each memory, so many a second; a token that nobody takes is lost. The groups' members and rates are
-//! settings of software, which neither the papers nor Linux tell of. Here a group is a quarter of a chip's ring, and all
-//! get the same rate; without one, nothing waits.
+//! Requesters belong to one of four resource allocation groups, called RAG 0 to 3. Each group gets tokens for the even
+//! and for the odd banks of each memory, so many a second; a token that nobody takes is lost. Software chooses the
+//! groups' members and rates, and neither the papers nor Linux tell them. Here a group is a quarter of a chip's ring,
+//! and all get the same rate; without one, nothing waits.
 
 use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::parameters::Timing;
