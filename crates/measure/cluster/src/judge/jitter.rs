@@ -1,7 +1,7 @@
 //! Small messages whose times scatter: of a node, or between two nodes.
 
 use super::usual::{Figure, Way};
-use super::{Court, FEWEST_PAIRS, Fault, Kind, concerns};
+use super::{Court, FEWEST_PAIRS, Fault, Kind, SMALL_BYTES, concerns};
 use crate::cluster::Pair;
 use seatmap_statistics::median;
 
@@ -13,7 +13,7 @@ const JITTER_SHARE: f64 = 2.0;
 /// A node or a pair whose small messages scatter.
 pub(super) struct Jittery {
     pub nodes: Vec<usize>,
-    /// How far, in nanoseconds.
+    /// How far, in nanoseconds, as it was measured.
     pub scatter_ns: f64,
     /// How many of a node's pairs, of how many.
     of: [usize; 2],
@@ -36,8 +36,8 @@ impl Court<'_> {
         let node = |node: usize| {
             let own: Vec<&&Way> = jittery.iter().filter(|way| way.ends().contains(&node)).collect();
             let all = ways.iter().filter(|way| way.ends().contains(&node)).count();
-            let middle = |of: fn(&Way) -> f64| median(&own.iter().map(|way| of(way)).collect::<Vec<_>>());
-            let (scatter_ns, factor) = (middle(|way| way.value)?, middle(Way::factor)?);
+            let middle = |of: &dyn Fn(&Way) -> f64| median(&own.iter().map(|way| of(way)).collect::<Vec<_>>());
+            let (scatter_ns, factor) = (middle(&|way| self.scatter_ns(way))?, middle(&Way::factor)?);
             let is_bad = all >= FEWEST_PAIRS && 2 * own.len() > all;
             is_bad.then(|| Jittery { nodes: vec![node], scatter_ns, of: [own.len(), all], factor })
         };
@@ -46,12 +46,17 @@ impl Court<'_> {
         let is_shown = |way: &&&Way| way.shown >= JITTER * way.usual;
         let pair = |way: &&Way| Jittery {
             nodes: way.ends().to_vec(),
-            scatter_ns: way.value,
+            scatter_ns: self.scatter_ns(way),
             of: [1, 1],
             factor: way.factor(),
         };
         let pairs: Vec<Jittery> = jittery.iter().filter(is_shown).filter(|way| !is_blamed(way)).map(pair).collect();
         nodes.into_iter().chain(pairs).collect()
+    }
+
+    fn scatter_ns(&self, way: &Way) -> f64 {
+        let trip = self.pairs.get(&way.ends()).and_then(|pair| pair.trip(SMALL_BYTES));
+        trip.map_or(way.value, |trip| trip.p90_ns - trip.p10_ns)
     }
 
     pub(super) fn jitter_fault(&self, found: &Jittery) -> Fault {

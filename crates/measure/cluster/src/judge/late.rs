@@ -9,11 +9,17 @@ use std::collections::BTreeMap;
 /// on one way moves the middle of a round trip by half of that.
 const HALF: f64 = 0.4;
 
+/// A delay scatters less than this many times what nine of ten messages are late. Two uniform delays, one each way,
+/// scatter 2.5 times as much (from the tenth to the ninetieth percentile of a triangular distribution).
+const STEADY: f64 = 1.5;
+
 /// A node or a pair whose small messages are late.
 pub(super) struct Late {
     pub nodes: Vec<usize>,
     /// By how much in the median, in nanoseconds.
     pub excess_ns: f64,
+    /// By how much nine of ten messages are late at least.
+    pub always_ns: f64,
     /// The usual time.
     pub usual_ns: f64,
 }
@@ -25,8 +31,8 @@ impl Late {
 }
 
 impl Court<'_> {
-    /// Late and scattered small messages of nodes and pairs that have no other fault. One that scatters more
-    /// than it is late is called jittery.
+    /// Late and scattered small messages of nodes and pairs that have no other fault. One whose messages scatter by
+    /// more than nearly all of them are late is called jittery: scatter makes the middle of its messages late, too.
     pub(super) fn times(&self, lossy: &[Fault], slow: &[Fault]) -> Vec<Fault> {
         let (late, jittery) = (self.late(), self.jittery(lossy));
         let names = |nodes: &[usize]| nodes.iter().map(|node| self.name(*node).to_owned()).collect::<Vec<_>>();
@@ -40,7 +46,7 @@ impl Court<'_> {
         let scatter_ns = |nodes: &[usize]| {
             jittery.iter().filter(|one| one.nodes == nodes).map(|one| one.scatter_ns).fold(0.0, f64::max)
         };
-        let is_late = |late: &&Late| late.excess_ns > scatter_ns(&late.nodes) && !is_told(&late.nodes, slow);
+        let is_late = |late: &&Late| STEADY * late.always_ns > scatter_ns(&late.nodes) && !is_told(&late.nodes, slow);
         let late: Vec<Fault> = late.iter().filter(is_late).map(|late| self.late_fault(late)).collect();
         let jitter = jittery.iter().filter(|one| !is_told(&one.nodes, &late)).map(|one| self.jitter_fault(one));
         jitter.collect::<Vec<Fault>>().into_iter().chain(late.iter().cloned()).collect()
@@ -54,7 +60,8 @@ impl Court<'_> {
         let pair = |way: &Way| {
             let usual_ns = way.usual + of_node(way.from) + of_node(way.to);
             let excess_ns = self.median_ns(way) - usual_ns;
-            (way.shown >= SLOW * usual_ns).then(|| Late { nodes: way.ends().to_vec(), excess_ns, usual_ns })
+            let always_ns = self.least_ns(way) - usual_ns;
+            (way.shown >= SLOW * usual_ns).then(|| Late { nodes: way.ends().to_vec(), excess_ns, always_ns, usual_ns })
         };
         let pairs: Vec<Late> = ways.iter().filter_map(pair).collect();
         nodes.into_values().chain(pairs).collect()
@@ -72,14 +79,21 @@ impl Court<'_> {
         let usual_ns = own().map(|way| way.usual).fold(f64::INFINITY, f64::min);
         let least_ns = excesses[usize::from(excesses.len() > FEWEST_PAIRS)];
         let excess_ns = median(&own().map(|way| self.median_ns(way) - way.usual).collect::<Vec<_>>())?;
+        let always_ns = median(&own().map(|way| self.least_ns(way) - way.usual).collect::<Vec<_>>())?;
         let is_late = usual_ns + least_ns >= SLOW * usual_ns;
-        is_late.then_some(Late { nodes: vec![node], excess_ns, usual_ns })
+        is_late.then_some(Late { nodes: vec![node], excess_ns, always_ns, usual_ns })
     }
 
     /// The median time of a way, whose own figure is the tenth percentile.
     fn median_ns(&self, way: &Way) -> f64 {
         let trip = self.pairs.get(&way.ends()).and_then(|pair| pair.trip(SMALL_BYTES));
         trip.map_or(way.value, |trip| trip.median_ns.max(way.value))
+    }
+
+    /// The tenth percentile of a way, as it was measured.
+    fn least_ns(&self, way: &Way) -> f64 {
+        let trip = self.pairs.get(&way.ends()).and_then(|pair| pair.trip(SMALL_BYTES));
+        trip.map_or(way.value, |trip| trip.p10_ns)
     }
 
     fn late_fault(&self, late: &Late) -> Fault {

@@ -202,6 +202,22 @@ fn one_direction_and_jitter_are_told_as_such() {
     assert_eq!(jitter[0].sentence, "n5: the times of its small messages scatter, on 7 of 7 pairs");
 }
 
+/// A relay that keeps each packet for a while of its own makes the middle of all messages late, and the last more so.
+#[test]
+fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
+    let mut cluster = cluster(8, 4, Put::Nothing, true, 1);
+    let all_late_ns = [217_000.0, 460_000.0, 708_000.0];
+    let delays = [(5, all_late_ns, Kind::Jittery), (5, [440_000.0, 450_000.0, 470_000.0], Kind::Slow)];
+    for (node, [p10_ns, median_ns, p90_ns], kind) in delays {
+        for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes.contains(&node)) {
+            (pair.trips[0].p10_ns, pair.trips[0].median_ns, pair.trips[0].p90_ns) = (p10_ns, median_ns, p90_ns);
+        }
+        let found: Vec<(Kind, Vec<String>)> =
+            faults(&cluster).into_iter().map(|fault| (fault.kind, fault.nodes)).collect();
+        assert_eq!(found, [(kind, vec!["n5".to_owned()])]);
+    }
+}
+
 #[test]
 fn the_few_trips_of_a_lossy_link_are_no_norm_for_others() {
     let mut cluster = cluster(8, 4, Put::Loss(0, 0.02), true, 1);
