@@ -14,6 +14,7 @@ use crate::launcher::Rank;
 use crate::measure::{MeasureError, Options, Own, Progress};
 use crate::meeting::Host;
 use crate::mpi;
+use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::wire::{self, receive, send};
 use crate::worker::{Answer, Introduction, Order, introduce, obey};
@@ -48,7 +49,7 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(Progress),
     keep: &mut dyn FnMut(&Cluster),
 ) -> Result<Cluster, MeasureError> {
-    let host = options.meeting.open(rank, options.secret.clone())?;
+    let host = options.meeting.open(rank, options.secret.clone()).map_err(RankError::from)?;
     let wants_profiles = own.profile.is_some();
     let own_rank = join(rank.clone(), own, &host)?;
     let members = gather(&host, rank, options.timeout, progress)?;
@@ -74,10 +75,10 @@ pub(crate) fn run(
 
 /// Lets this node come to its own meeting, in a thread.
 fn join(rank: Rank, own: Own, host: &Host) -> Result<std::thread::JoinHandle<()>, MeasureError> {
-    let port = host.listener.local_addr().map_err(MeasureError::Own)?.port();
+    let port = host.listener.local_addr().map_err(RankError::Own)?.port();
     let ip = seatmap_os::net::addresses().into_iter().next().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let secret = host.secret.clone();
-    let mut stream = TcpStream::connect((ip, port)).map_err(MeasureError::Own)?;
+    let mut stream = TcpStream::connect((ip, port)).map_err(RankError::Own)?;
     Ok(std::thread::spawn(move || {
         if introduce(&mut stream, &rank, &own, &secret).is_ok() {
             // Its end is seen at the other end of the connection.
@@ -93,7 +94,7 @@ fn gather(
     timeout: Duration,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Member>, MeasureError> {
-    host.listener.set_nonblocking(true).map_err(MeasureError::Own)?;
+    host.listener.set_nonblocking(true).map_err(RankError::Own)?;
     let (heard, callers) = channel();
     let (begun, mut members, mut refused) = (Instant::now(), BTreeMap::new(), Vec::new());
     while members.len() < rank.size {
@@ -132,7 +133,7 @@ fn admit(
     if let Some(first) = members.get(&said.rank) {
         let _ = refuse(&mut stream, &format!("another process is rank {}", said.rank));
         let (first, second) = (first.said.node.clone(), said.node);
-        return Err(MeasureError::Twice { rank: said.rank, first, second });
+        return Err(RankError::Twice { rank: said.rank, first, second }.into());
     }
     if welcome(&mut stream, secret, &called).is_ok() {
         members.insert(said.rank, Member { said, stream, lost: None });

@@ -39,6 +39,7 @@ mod lead;
 pub mod measure;
 pub mod meeting;
 pub mod mpi;
+mod rank_error;
 pub mod ranks;
 mod seat;
 pub mod secret;
@@ -52,3 +53,4 @@ pub use cluster::{Beside, Cluster, Exchange, Loaded, Missing, Node, Pair, Shown,
 pub use facts::Facts;
 pub use launcher::Rank;
 pub use measure::{MeasureError, Options, Progress};
+pub use rank_error::RankError;

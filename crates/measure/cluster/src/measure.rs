@@ -4,12 +4,12 @@ use crate::cluster::Cluster;
 use crate::facts::Facts;
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
-use crate::meeting::{Meeting, MeetingError};
+use crate::meeting::Meeting;
 use crate::mpi::MpiError;
+use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::{lead, worker};
 use seatmap_machine::Profile;
-use std::io;
 use std::time::Duration;
 
 /// The choices of the user.
@@ -76,19 +76,9 @@ pub enum Progress {
 /// Why there is no result, or only a part of one.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// The ranks cannot meet.
+    /// A rank cannot take part.
     #[error(transparent)]
-    Meeting(#[from] MeetingError),
-    /// Two ranks have one number.
-    #[error("two processes say that they are rank {rank}: one on {first}, one on {second}")]
-    Twice {
-        /// The number.
-        rank: usize,
-        /// The nodes.
-        first: String,
-        /// The nodes.
-        second: String,
-    },
+    Rank(#[from] RankError),
     /// Ranks never came.
     #[error("of {size} ranks, these did not come within {seconds} s: {absent}{told}")]
     Absent {
@@ -101,9 +91,6 @@ pub enum MeasureError {
         /// Words about those that were sent away.
         told: String,
     },
-    /// Rank 0 went away.
-    #[error("rank 0 has ended")]
-    Lead(#[source] io::Error),
     /// A connection between two ranks did not come about.
     #[error(transparent)]
     Handshake(#[from] HandshakeError),
@@ -116,9 +103,6 @@ pub enum MeasureError {
     /// There are no figures by MPI.
     #[error(transparent)]
     Mpi(#[from] MpiError),
-    /// This process has no thread or port for itself.
-    #[error("this rank cannot serve others")]
-    Own(#[source] io::Error),
 }
 
 /// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything is done through

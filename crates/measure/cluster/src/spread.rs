@@ -12,7 +12,8 @@ pub use lead::{Lost, Spread, lead};
 
 use crate::handshake::{HandshakeError, call};
 use crate::launcher::Rank;
-use crate::meeting::{Greeting, Meeting, MeetingError};
+use crate::meeting::{Greeting, Meeting};
+use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::wire::{GONE, receive, send};
 use seatmap_os::tcp;
@@ -54,19 +55,9 @@ impl std::fmt::Debug for Work<'_> {
 /// Why the work is not done.
 #[derive(Debug, thiserror::Error)]
 pub enum SpreadError {
-    /// The ranks cannot meet.
+    /// A rank cannot take part.
     #[error(transparent)]
-    Meeting(#[from] MeetingError),
-    /// Two ranks have one number.
-    #[error("two processes say that they are rank {rank}: one on {first}, one on {second}")]
-    Twice {
-        /// The number.
-        rank: usize,
-        /// The nodes.
-        first: String,
-        /// The nodes.
-        second: String,
-    },
+    Rank(#[from] RankError),
     /// A rank was started with another command line, or sees another machine.
     #[error("rank {rank} on {node} has other work to do than rank 0: start all ranks with the same command line")]
     Other {
@@ -85,12 +76,6 @@ pub enum SpreadError {
         /// Why.
         why: String,
     },
-    /// Rank 0 went away.
-    #[error("rank 0 has ended")]
-    Lead(#[source] io::Error),
-    /// This process has no port or thread for itself.
-    #[error("this rank cannot serve others")]
-    Own(#[source] io::Error),
 }
 
 /// The words of a rank about itself when it comes.
@@ -122,7 +107,7 @@ enum Answer {
 /// [`SpreadError`].
 pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadError> {
     let coming = Coming { rank: rank.rank, size: rank.size, node: work.node.to_owned(), work: work.name.to_owned() };
-    let mut stream = meet.meeting.find_host(rank, meet.secret.as_ref(), meet.timeout, |mut stream, secret| {
+    let found = meet.meeting.find_host(rank, meet.secret.as_ref(), meet.timeout, |mut stream, secret| {
         let again = |error: io::Error| Greeting::Again(error.to_string());
         stream.set_nodelay(true).map_err(again)?;
         stream.set_read_timeout(Some(meet.timeout)).map_err(again)?;
@@ -134,11 +119,12 @@ pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadE
         stream.set_read_timeout(None).map_err(again)?;
         tcp::end_if_gone(&stream, GONE).map_err(again)?;
         Ok(stream)
-    })?;
+    });
+    let mut stream = found.map_err(RankError::from)?;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (sender, orders) = channel();
-        let reading = stream.try_clone().map_err(SpreadError::Own)?;
+        let reading = stream.try_clone().map_err(RankError::Own)?;
         let is_over = &is_over;
         scope.spawn(move || read_orders(reading, is_over, &sender));
         let ended = obey(&mut stream, &orders, work, is_over);
@@ -170,11 +156,11 @@ fn obey(
 ) -> Result<usize, SpreadError> {
     let mut done = 0;
     loop {
-        let order = orders.recv().map_err(|_| SpreadError::Lead(io::ErrorKind::UnexpectedEof.into()))?;
-        let Order::Part(text) = order.map_err(SpreadError::Lead)? else { return Ok(done) };
+        let order = orders.recv().map_err(|_| RankError::Lead(io::ErrorKind::UnexpectedEof.into()))?;
+        let Order::Part(text) = order.map_err(RankError::Lead)? else { return Ok(done) };
         let answer = (work.part)(&text, is_over).map_or_else(Answer::Failed, Answer::Done);
         if !is_over.load(Ordering::Relaxed) {
-            send(stream, &answer).map_err(SpreadError::Lead)?;
+            send(stream, &answer).map_err(RankError::Lead)?;
             done += 1;
         }
     }

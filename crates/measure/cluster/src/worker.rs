@@ -8,6 +8,7 @@ use crate::launcher::Rank;
 use crate::measure::{MeasureError, Options, Own};
 use crate::meeting::{Greeting, plain};
 use crate::mpi;
+use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::wire::{GONE, receive, send};
 use seatmap_machine::Profile;
@@ -57,11 +58,11 @@ pub(crate) enum Answer {
 
 /// Runs a rank other than 0 until rank 0 says that it is done.
 pub(crate) fn run(rank: &Rank, own: Own, options: &Options) -> Result<(), MeasureError> {
-    let (mut stream, secret) =
-        options.meeting.find_host(rank, options.secret.as_ref(), options.timeout, |mut stream, secret| {
-            introduce(&mut stream, rank, &own, secret)?;
-            Ok((stream, secret.clone()))
-        })?;
+    let found = options.meeting.find_host(rank, options.secret.as_ref(), options.timeout, |mut stream, secret| {
+        introduce(&mut stream, rank, &own, secret)?;
+        Ok((stream, secret.clone()))
+    });
+    let (mut stream, secret) = found.map_err(RankError::from)?;
     obey(&mut stream, rank.rank, own, &secret)
 }
 
@@ -90,7 +91,7 @@ pub(crate) fn introduce(stream: &mut TcpStream, rank: &Rank, own: &Own, secret: 
 /// Does what rank 0 asks for.
 pub(crate) fn obey(stream: &mut TcpStream, rank: usize, own: Own, secret: &Secret) -> Result<(), MeasureError> {
     loop {
-        let order: Order = receive(stream).map_err(MeasureError::Lead)?;
+        let order: Order = receive(stream).map_err(RankError::Lead)?;
         let answer = match order {
             Order::End => return Ok(()),
             Order::Profile => Answer::Profile(own.profile.as_ref().and_then(|measure| measure()).map(Box::new)),
@@ -104,6 +105,6 @@ pub(crate) fn obey(stream: &mut TcpStream, rank: usize, own: Own, secret: &Secre
                 Err(error) => Answer::Failed(error.to_string()),
             },
         };
-        send(stream, &answer).map_err(MeasureError::Lead)?;
+        send(stream, &answer).map_err(RankError::Lead)?;
     }
 }

@@ -8,7 +8,7 @@ use crate::{input, meet};
 use seatmap_cluster::judge::{Fault, faults, unsettled};
 use seatmap_cluster::measure::{self, MeasureError, Own};
 use seatmap_cluster::mpi::MpiError;
-use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank};
+use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank, RankError};
 use seatmap_machine::Profile;
 use seatmap_report::{cluster, counted};
 use serde::Serialize;
@@ -152,7 +152,7 @@ fn tell(found: &Measured, typed: &ClusterMeasure, destination: Option<Destinatio
 /// Things that the user can change are bad input.
 fn failed(error: MeasureError) -> CliError {
     let is_input = match &error {
-        MeasureError::Meeting(error) => meet::is_input(error),
+        MeasureError::Rank(RankError::Meeting(error)) => meet::is_input(error),
         MeasureError::Mpi(error) => matches!(error, MpiError::NoCompiler { .. } | MpiError::Compiler { .. }),
         MeasureError::Earlier(_) | MeasureError::OneNode(..) => true,
         _ => false,

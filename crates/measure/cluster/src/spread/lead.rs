@@ -6,6 +6,7 @@ use crate::callers::{Heard, accept};
 use crate::handshake::{Called, refuse, welcome};
 use crate::launcher::Rank;
 use crate::meeting::Host;
+use crate::rank_error::RankError;
 use crate::wire::{GONE, receive, send, told};
 use seatmap_os::{CpuList, tcp};
 use std::collections::BTreeMap;
@@ -71,8 +72,8 @@ pub fn lead(
     take: &mut dyn FnMut(usize, &str) -> ControlFlow<()>,
     look: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Spread, SpreadError> {
-    let host = meet.meeting.open(rank, meet.secret.clone())?;
-    host.listener.set_nonblocking(true).map_err(SpreadError::Own)?;
+    let host = meet.meeting.open(rank, meet.secret.clone()).map_err(RankError::from)?;
+    host.listener.set_nonblocking(true).map_err(RankError::Own)?;
     let board = Board::new(parts.len());
     std::thread::scope(|scope| {
         let (sender, events) = channel();
@@ -176,7 +177,7 @@ impl<'a> Lead<'a> {
         }
         if let Some(first) = self.members.get(&rank) {
             let _ = refuse(&mut stream, &format!("another process is rank {rank}"));
-            return Err(SpreadError::Twice { rank, first: first.node.clone(), second: node });
+            return Err(RankError::Twice { rank, first: first.node.clone(), second: node }.into());
         }
         if work != self.work.name {
             let _ = refuse(&mut stream, "rank 0 has other work: start all ranks with the same command line");

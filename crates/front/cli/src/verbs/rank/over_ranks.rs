@@ -5,8 +5,8 @@ use crate::args::{MeetingPlace, RankStudy};
 use crate::error::CliError;
 use crate::{input, meet, output, place};
 use seatmap_catalog::{Capability, Runner};
-use seatmap_cluster::Rank;
 use seatmap_cluster::spread::{Meet, Spread, SpreadError};
+use seatmap_cluster::{Rank, RankError};
 use seatmap_papers::rank::journal::RankJournal;
 use seatmap_papers::rank::spread::{Ranks, SpreadStudyError};
 use seatmap_papers::rank::study::Observe;
@@ -111,7 +111,7 @@ fn tell(spread: &Spread) {
 /// Things that the user can change are bad input.
 fn failed(error: SpreadError) -> CliError {
     let is_input = match &error {
-        SpreadError::Meeting(error) => meet::is_input(error),
+        SpreadError::Rank(RankError::Meeting(error)) => meet::is_input(error),
         SpreadError::Other { .. } => true,
         _ => false,
     };
