@@ -33,7 +33,8 @@ impl Late {
 
 impl Court<'_> {
     /// Late and scattered small messages of nodes and pairs that have no other fault. One whose messages scatter by
-    /// more than nearly all of them are late is called jittery: scatter makes the middle of its messages late, too.
+    /// more than nearly all of them are late is called jittery, as scatter makes the middle of its messages late, too;
+    /// of one that is late and scatters both are told.
     pub(super) fn times(&self, lossy: &[Fault], slow: &[Fault]) -> Vec<Fault> {
         let (late, jittery) = (self.late(), self.jittery(lossy));
         let names = |nodes: &[usize]| nodes.iter().map(|node| self.name(*node).to_owned()).collect::<Vec<_>>();
@@ -48,7 +49,8 @@ impl Court<'_> {
             jittery.iter().filter(|one| one.nodes == nodes).map(|one| one.scatter_ns).fold(0.0, f64::max)
         };
         let is_late = |late: &&Late| STEADY * late.always_ns > scatter_ns(&late.nodes) && !is_told(&late.nodes, slow);
-        let late: Vec<Fault> = late.iter().filter(is_late).map(|late| self.late_fault(late)).collect();
+        let late: Vec<Fault> =
+            late.iter().filter(is_late).map(|late| self.late_fault(late, scatter_ns(&late.nodes))).collect();
         let jitter = jittery.iter().filter(|one| !is_told(&one.nodes, &late)).map(|one| self.jitter_fault(one));
         jitter.collect::<Vec<Fault>>().into_iter().chain(late.iter().cloned()).collect()
     }
@@ -97,7 +99,8 @@ impl Court<'_> {
         trip.map_or(way.value, |trip| trip.p10_ns)
     }
 
-    fn late_fault(&self, late: &Late) -> Fault {
+    /// A delay, with the scatter of its messages where that is unusual.
+    fn late_fault(&self, late: &Late, scatter_ns: f64) -> Fault {
         let (factor, ms) = (late.factor(), late.excess_ns / 1e6);
         let ahead_ns = self.half_ahead(late);
         let names: Vec<&str> = late.nodes.iter().map(|node| self.name(*node)).collect();
@@ -124,6 +127,8 @@ impl Court<'_> {
                 (nodes, format!("{from} to {to}: small messages come {ms:.2} ms late, by the clocks of both nodes"))
             }
         };
+        let scatter = format!(", and scatter by {:.2} ms", scatter_ns / 1e6);
+        let sentence = if scatter_ns > 0.0 { sentence + &scatter } else { sentence };
         Fault { one_way: ahead_ns.is_some(), ..self.fault(Kind::Slow, &nodes, Some(factor), sentence) }
     }
 
