@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// How long something may take on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// One relay at a time: several keep each other, and the computer, from their work.
-static ALONE: Mutex<()> = Mutex::new(());
+/// One relay at a time, and no cell beside it: several keep each other, and the computer, from their work.
+pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
 /// A pair of threads that hand over buffers until they are killed.
 pub(crate) struct Relay(Child, #[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>);

@@ -1,7 +1,9 @@
 //! `seatmap bench`, on commands that print fixed figures: nothing here depends on how fast anything runs.
 
+use crate::auto::ALONE;
 use crate::common::{Place, files};
 use serde_json::Value;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 const RATE: [&str; 5] = ["bench", "--runs", "6", "--metric", "regex:rate ([0-9.]+)"];
@@ -132,6 +134,8 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
 
 #[test]
 fn quiet_seats_are_given_back() {
+    // A cell takes a CPU away from everybody, other tests' programs too.
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let document = place.json(&["bench", "--runs", "2", "--quiet", "--seats", "1", "--json", "--", "true"]);
     let quiet = document["fingerprint"]["quiet"].as_str().unwrap();

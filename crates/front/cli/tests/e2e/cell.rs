@@ -1,9 +1,11 @@
 //! `seatmap cell`, as far as it can be shown without changing this host; `scripts/lab` does the rest.
 
+use crate::auto::ALONE;
 use crate::common::Place;
 use std::fs::Permissions;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::process::{Command, Output};
+use std::sync::PoisonError;
 
 /// With nothing remembered, and nothing to remember in but the test's own folder.
 fn cell(place: &Place, arguments: &[&str]) -> Output {
@@ -75,6 +77,7 @@ fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
 
 #[test]
 fn a_host_without_cells_has_none() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let listed = cell(&place, &["list", "--json"]);
     assert_eq!(
