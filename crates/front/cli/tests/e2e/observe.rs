@@ -469,6 +469,8 @@ fn recordings_that_cannot_be_read_are_refused() {
         (&["--recording", "pipe"], "pipe: it was written to a pipe; record again with -o FILE"),
         (&["--method", "tsan", "--recording", "text"], "--recording is for the method c2c"),
         (&["--method", "c2c", "--seconds", "1", "--", "true"], "--seconds has no effect"),
+        (&["--recording", "text", "--seconds", "1"], "--seconds has no effect"),
+        (&["--recording", "text", "--means", "perf"], "--means have no effect"),
         (&["--method", "c2c", "-p", "1"], "c2c observes commands"),
         (&["--recording", "text", "--", "true"], "cannot be used with"),
     ] {
@@ -489,4 +491,17 @@ fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(words.contains("the method c2c does not work here: "), "{words}");
     assert!(output.status.code() == Some(2) && !place.path("began").exists());
+}
+
+/// The traces' folder goes with Seatmap, though that ends as the program does.
+#[test]
+fn a_program_that_fails_leaves_no_folder_behind() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("temporary")).unwrap();
+    for code in ["0", "3"] {
+        let mut observe = place.command(&["observe", "--method", "tsan", "--", "sh", "-c", &format!("exit {code}")]);
+        let output = observe.env("TMPDIR", place.path("temporary")).output().unwrap();
+        assert_ne!(output.status.code(), Some(0));
+        assert_eq!(std::fs::read_dir(place.path("temporary")).unwrap().count(), 0);
+    }
 }

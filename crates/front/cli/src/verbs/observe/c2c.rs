@@ -2,7 +2,7 @@
 
 use super::traced::false_sharing;
 use super::{Files, attend, ending_of, tell};
-use crate::args::{Observe, ObserveChoice};
+use crate::args::{MeansChoice, Observe, ObserveChoice};
 use crate::error::{AtFile, CliError};
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -22,10 +22,14 @@ pub fn is_asked(typed: &Observe) -> Result<bool, CliError> {
     if typed.recording.is_some() && !is_named && typed.method != ObserveChoice::Auto {
         return Err(CliError::input("--recording is for the method c2c"));
     }
-    if is_named && typed.seconds.is_some() {
+    let is_asked = is_named || typed.recording.is_some();
+    if is_asked && typed.seconds.is_some() {
         return Err(CliError::input("c2c records a command from its begin to its end; --seconds has no effect on it"));
     }
-    Ok(is_named || typed.recording.is_some())
+    if is_asked && (typed.library.is_some() || typed.means != MeansChoice::Best) {
+        return Err(CliError::input("c2c is the processor's and perf's; --library and --means have no effect on it"));
+    }
+    Ok(is_asked)
 }
 
 /// Reads the recording that was given, or has one made of the command.
@@ -45,6 +49,8 @@ pub fn run(typed: &Observe, files: &Files) -> Result<(), CliError> {
     let path = folder.path().join("perf.data");
     let ending = ending_of(recorded(typed, &path, &Interrupt::listen()?)?);
     let said = told(typed, files, &path, true);
+    // A program that failed ends this process as well, and the folder would stay.
+    drop(folder);
     match ending {
         Ending::Exited(0) => said,
         ending => ending.leave_alike(),

@@ -43,6 +43,8 @@ pub fn run(typed: &Observe, files: &Files, interrupt: &Interrupt) -> Result<(), 
         false_sharing(&observation, &lines).iter().for_each(|line| output::tell(line));
         Ok(())
     });
+    // A program that failed ends this process as well, and the folder would stay.
+    drop(folder);
     match ending_of(status) {
         // The program's own failure is the reason why there are no reports.
         ending if ending != Ending::Exited(0) => ending.leave_alike(),
