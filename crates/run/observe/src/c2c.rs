@@ -8,12 +8,12 @@ mod lines;
 mod recording;
 mod sample;
 
+use crate::talk::line_edges;
 use crate::tsan::{SharedLine, number_names};
 use crate::{Kind, Method, Observation, Share, Task, Window};
 use lines::{LINE_BYTES, Lines, Thread, Transfer};
 use recording::{Record, Recording};
 use seatmap_document::visible;
-use seatmap_pattern::Edge;
 use seatmap_pattern::pattern::MAX_TASKS;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
@@ -33,9 +33,9 @@ pub enum RecordingError {
     /// It does not begin as a recording does.
     #[error("perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one")]
     Foreign,
-    /// It is a recording that is not read here: why, and what to record with.
-    #[error("{0}; record again with {1}")]
-    Unread(&'static str, &'static str),
+    /// It is a recording that is not read here: why, and what to do.
+    #[error("{0}")]
+    Unread(&'static str),
     /// It ends too early, or its parts contradict each other.
     #[error("the recording is damaged at byte {0}; record again")]
     Damaged(u64),
@@ -135,8 +135,7 @@ impl Seen {
 
     fn tasks(&self, paths: &[(Vec<usize>, Thread)]) -> Vec<Task> {
         let task = |(path, (pid, tid)): &(Vec<usize>, Thread)| {
-            let name = self.names.get(tid).filter(|name| !name.is_empty());
-            let name = name.map_or("unnamed".to_owned(), |name| visible(name).to_string());
+            let name = self.names.get(tid).map(|name| visible(name).to_string()).unwrap_or_default();
             let path = path.iter().map(usize::to_string).collect::<Vec<_>>().join(".");
             Task { name, path, pid: *pid, tid: *tid, cpu_s: 0.0 }
         };
@@ -146,24 +145,14 @@ impl Seen {
     }
 
     fn window(&self, transfers: &[Transfer], places: &HashMap<Thread, usize>) -> Window {
-        let mut messages: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+        let mut messages: HashMap<(usize, usize), f64> = HashMap::new();
         for transfer in transfers {
             if let Some((from, to)) = places.get(&transfer.from).zip(places.get(&transfer.to)) {
                 *messages.entry((*from, *to)).or_default() += transfer.messages;
             }
         }
-        let edge = |((from, to), messages): ((usize, usize), f64)| Edge {
-            from,
-            to,
-            bytes: messages * LINE_BYTES as f64,
-            messages,
-        };
         let (from, to) = self.span_ns.unwrap_or_default();
-        Window {
-            from_s: 0.0,
-            to_s: ((to - from) as f64 / 1e9).min(LONGEST_S),
-            edges: messages.into_iter().map(edge).collect(),
-        }
+        Window { from_s: 0.0, to_s: ((to - from) as f64 / 1e9).min(LONGEST_S), edges: line_edges(messages) }
     }
 
     /// Sentences about talk that was lost.

@@ -10,6 +10,7 @@
 //! | `wakeups` | the kernel's events of waking |
 //! | `sockets` | bytes over pipes and sockets |
 //! | `pages` | pages that threads share, as `libseatmap_trace` samples them |
+//! | `names` | names that a second run finds again |
 //! | `roster`, `windows` | the threads seen so far, by name and path; their talk by stretches of time |
 //! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
@@ -25,6 +26,7 @@ pub mod error;
 pub mod kind;
 pub mod method;
 pub mod mpi;
+mod names;
 pub mod observation;
 mod pages;
 pub mod phases;

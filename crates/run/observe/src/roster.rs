@@ -1,6 +1,7 @@
 //! The threads of an observed program: their names, their creators and their CPU time.
 
 use crate::Task;
+use crate::names::numbered;
 use crate::talk::Born;
 use seatmap_os::sched::Times;
 use seatmap_os::task::Task as Process;
@@ -146,20 +147,7 @@ impl Roster {
 
     /// The threads' names; where several have one, with a number in the order of their paths.
     fn names(&self, order: &[usize]) -> Vec<String> {
-        let name = |place: usize| match self.members[place].name.as_str() {
-            "" => "unnamed",
-            name => name,
-        };
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        order.iter().for_each(|place| *counts.entry(name(*place)).or_default() += 1);
-        let mut next: HashMap<&str, usize> = HashMap::new();
-        let numbered = |place: &usize| {
-            let own = name(*place);
-            let number = next.entry(own).or_default();
-            *number += 1;
-            if counts[own] == 1 { own.to_owned() } else { format!("{own}#{}", *number - 1) }
-        };
-        order.iter().map(numbered).collect()
+        numbered(order.iter().map(|place| self.members[*place].name.as_str()))
     }
 }
 

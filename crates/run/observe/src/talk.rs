@@ -2,6 +2,18 @@
 
 use crate::Kind;
 use seatmap_os::Tid;
+use seatmap_pattern::Edge;
+
+/// Bytes that a message counts where the source sees no sizes: a cache line, which both threads touch.
+pub(crate) const LINE_BYTES: f64 = 64.0;
+
+/// The edges of messages that are a cache line each, by sender and receiver.
+pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> Vec<Edge> {
+    let edge = |((from, to), messages)| Edge { from, to, bytes: messages * LINE_BYTES, messages };
+    let mut edges: Vec<Edge> = messages.into_iter().map(edge).collect();
+    edges.sort_by_key(|edge| (edge.from, edge.to));
+    edges
+}
 
 /// Messages from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,17 +3,15 @@
 //!
 //! A message is a line that passes from the thread that wrote it last to another one. It counts 64 bytes.
 
+use crate::names::numbered;
+use crate::talk::line_edges;
 use crate::trace::{Trace, TraceError, traces};
 use crate::{Kind, Method, Observation, Share, Task, Window};
 use seatmap_document::visible;
-use seatmap_pattern::Edge;
 use seatmap_pattern::pattern::MAX_TASKS;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-
-/// Bytes of a cache line, as the library counts them.
-const LINE_BYTES: f64 = 64.0;
 
 /// A cache line that passed between threads.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,23 +184,15 @@ fn tasks(processes: &[Process], paths: &[(Vec<usize>, Key)]) -> Vec<Task> {
 }
 
 fn task(path: &[usize], process: &Process, thread: &Thread) -> Task {
-    let name = if thread.name.is_empty() { "unnamed".to_owned() } else { visible(&thread.name).to_string() };
     let path = path.iter().map(usize::to_string).collect::<Vec<_>>().join(".");
+    let name = visible(&thread.name).to_string();
     Task { name, path, pid: process.head.pid, tid: thread.tid, cpu_s: thread.cpu_ns as f64 / 1e9 }
 }
 
-/// Gives tasks that share a name a number in their order: `worker#0`, `worker#1`.
+/// Gives tasks that share a name a number in their order.
 pub(crate) fn number_names(tasks: &mut [Task]) {
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    tasks.iter().for_each(|task| *counts.entry(task.name.clone()).or_default() += 1);
-    let mut next: HashMap<String, usize> = HashMap::new();
-    for task in tasks {
-        if counts.get(&task.name).is_some_and(|count| *count > 1) {
-            let number = next.entry(task.name.clone()).or_default();
-            *number += 1;
-            task.name = format!("{}#{}", task.name, *number - 1);
-        }
-    }
+    let names = numbered(tasks.iter().map(|task| task.name.as_str()));
+    tasks.iter_mut().zip(names).for_each(|(task, name)| task.name = name);
 }
 
 fn window(processes: &[Process], places: &HashMap<Key, usize>) -> Window {
@@ -216,13 +206,7 @@ fn window(processes: &[Process], places: &HashMap<Key, usize>) -> Window {
             }
         }
     }
-    let mut edges: Vec<Edge> = messages.into_iter().map(|(ends, messages)| edge(ends, messages)).collect();
-    edges.sort_by_key(|edge| (edge.from, edge.to));
-    Window { from_s: 0.0, to_s: (to.saturating_sub(from).max(0) as f64) / 1e9, edges }
-}
-
-fn edge((from, to): (usize, usize), messages: f64) -> Edge {
-    Edge { from, to, bytes: messages * LINE_BYTES, messages }
+    Window { from_s: 0.0, to_s: (to.saturating_sub(from).max(0) as f64) / 1e9, edges: line_edges(messages) }
 }
 
 fn place(places: &HashMap<Key, usize>, process: usize, pair: &Pair) -> Option<(usize, usize)> {

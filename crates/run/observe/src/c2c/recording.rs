@@ -19,6 +19,9 @@ const SECTION_BYTES: u64 = 16;
 const MOST_ATTRIBUTES: u64 = 1 << 10;
 const MOST_NUMBERS: u64 = 1 << 20;
 
+/// The refusal of a file whose numbers begin with their other end.
+const OTHER_ORDER: &str = "it is of a computer with the other byte order; read it on a computer of that kind";
+
 /// Kinds of records: the kernel's, and perf's own, which begin at 64 (`tools/lib/perf/include/perf/event.h`).
 const COMM: u32 = 3;
 const FORK: u32 = 7;
@@ -61,10 +64,12 @@ impl<R: Read + Seek> Recording<R> {
         file.read_exact(&mut header[..16]).map_err(|_| RecordingError::Foreign)?;
         let (magic, bytes) = (word(&header, 0), word(&header, 8));
         match (magic, bytes) {
-            (Some(MAGIC), Some(16)) => return Err(RecordingError::Unread("it was written to a pipe", "-o FILE")),
+            (Some(MAGIC), Some(16)) => {
+                return Err(RecordingError::Unread("it was written to a pipe; record again with -o FILE"));
+            }
             (Some(MAGIC), _) => {}
             (Some(other), _) if other == MAGIC.swap_bytes() => {
-                return Err(RecordingError::Unread("it is of a computer with the other byte order", "a like computer"));
+                return Err(RecordingError::Unread(OTHER_ORDER));
             }
             _ => return Err(RecordingError::Foreign),
         }
@@ -129,7 +134,7 @@ impl<R: Read + Seek> Recording<R> {
             self.next = place + bytes + behind(kind, &body);
             match kind {
                 kind if COMPRESSED.contains(&kind) => {
-                    return Err(RecordingError::Unread("its records are compressed", "no -z"));
+                    return Err(RecordingError::Unread("its records are compressed; record again without -z"));
                 }
                 SAMPLE => {
                     let sample = self.sample(&header, &body).ok_or(RecordingError::Damaged(place))?;

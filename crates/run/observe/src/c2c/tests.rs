@@ -90,8 +90,7 @@ fn a_line_passes_from_its_writer_to_its_reader() {
     let sampled = read_bytes(program().file()).unwrap();
     let told: Vec<_> = sampled.observation.tasks.iter().map(|task| (task.name.as_str(), task.path.as_str())).collect();
     assert_eq!(told, [("app#0", "0"), ("app#1", "0.0"), ("reader", "0.1")]);
-    let edge = |from, to, messages| Edge { from, to, bytes: 64.0 * messages, messages };
-    assert_eq!(sampled.observation.windows[0].edges, [edge(0, 2, 300.0), edge(1, 2, 1000.0)]);
+    assert_eq!(sampled.observation.windows[0].edges, line_edges([((0, 2), 300.0), ((1, 2), 1000.0)]));
     let expected = [
         "accesses without a sample: 8 were sampled, of which 3 took a line from another core",
         "the kernel's memory, which 1 of the samples hit",
@@ -133,7 +132,7 @@ fn what_is_not_read_is_told() {
     assert!(said(&whole[..whole.len() - 1]).starts_with("the recording is damaged at byte "));
     let mut compressed = program();
     compressed.record(81, 0, &[0; 16]);
-    assert_eq!(said(&compressed.file()), "its records are compressed; record again with no -z");
+    assert_eq!(said(&compressed.file()), "its records are compressed; record again without -z");
     let mut plain = whole.clone();
     plain[104 + 24..104 + 32].copy_from_slice(&(PARTS & !8).to_ne_bytes());
     assert_eq!(said(&plain), RecordingError::NoAddresses.to_string());

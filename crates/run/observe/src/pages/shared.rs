@@ -11,14 +11,11 @@
 use super::record::Access;
 use super::watcher::Watched;
 use crate::Kind;
-use crate::talk::Talk;
+use crate::talk::{LINE_BYTES, Talk};
 use seatmap_os::Tid;
 use seatmap_os::watchpoints::WORD_BYTES;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
-
-/// Bytes of a cache line.
-const LINE_BYTES: f64 = 64.0;
 
 /// The bits of an address within a page, within a line, and within blocks of each size, the smallest first.
 const PAGE_BITS: u32 = 12;

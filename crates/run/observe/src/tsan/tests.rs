@@ -34,7 +34,7 @@ fn threads_have_names_paths_and_edges() {
     let told: Vec<_> = sharing.observation.tasks.iter().map(|task| (task.name.as_str(), task.path.as_str())).collect();
     assert_eq!(told, [("app", "0"), ("worker#0", "0.0"), ("log", "0.0.0"), ("worker#1", "0.1")]);
     let edges = &sharing.observation.windows[0].edges;
-    assert_eq!(*edges, [edge((1, 3), 15.0), edge((2, 1), 9.0)]);
+    assert_eq!(*edges, line_edges([((1, 3), 15.0), ((2, 1), 9.0)]));
     assert_eq!((sharing.observation.seconds(), sharing.observation.tasks[0].cpu_s), (2.0, 0.5));
     sharing.observation.pattern("app").check().unwrap();
 }

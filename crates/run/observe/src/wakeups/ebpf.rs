@@ -5,7 +5,7 @@ use super::layout::Layout;
 use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, STRANGERS, Tables};
 use crate::sockets::{Sockets, SocketsError};
 use crate::source::Source;
-use crate::talk::{Born, Look};
+use crate::talk::{Born, LINE_BYTES, Look};
 use crate::{Kind, Method};
 use seatmap_os::Tid;
 use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Program, Statistics};
@@ -32,9 +32,6 @@ pub(crate) enum EbpfError {
     #[error(transparent)]
     Sockets(#[from] SocketsError),
 }
-
-/// The bytes of a wakeup beside those of pipes and sockets: the cache line that both threads touch.
-const LINE_BYTES: f64 = 64.0;
 
 /// The methods that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,27 @@
+//! Names of tasks that a second run finds again.
+
+use std::collections::HashMap;
+
+/// The names, with a number in their order where several are the same: `worker#0`, `worker#1`.
+pub(crate) fn numbered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let names: Vec<&str> = names.into_iter().map(|name| if name.is_empty() { "unnamed" } else { name }).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut next: HashMap<&str, usize> = HashMap::new();
+    let number = |name: &'a str| {
+        let number = next.entry(name).or_default();
+        *number += 1;
+        if counts[name] == 1 { name.to_owned() } else { format!("{name}#{}", *number - 1) }
+    };
+    names.iter().copied().map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbered;
+
+    #[test]
+    fn only_names_that_several_have_get_numbers() {
+        assert_eq!(numbered(["app", "w", "", "w"]), ["app", "w#0", "unnamed", "w#1"]);
+    }
+}
