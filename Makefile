@@ -37,7 +37,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-all test-cells test-emulated lab races recipes lint bench figures programs studies docs fuzz build dist install install-lib clean programs-in-c
+.PHONY: demo test test-programs test-build test-all test-emulated lab races recipes lint bench figures programs studies docs fuzz build dist install install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -50,9 +50,6 @@ build:
 test:
 	$(MAKE) -j2 --output-sync=target test-programs test-build
 	$(MAKE) -j2 --output-sync=target test-all test-emulated
-	./scripts/cells own $(BUILT)/seatmap
-
-test-cells: test-emulated
 	./scripts/cells own $(BUILT)/seatmap
 
 test-programs:

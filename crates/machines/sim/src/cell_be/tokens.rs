@@ -1,7 +1,8 @@
 //! The token manager: software can have a command to memory wait for a token.
 //!
 //! Requesters belong to one of four resource allocation groups, called RAG 0 to 3. Each group gets tokens for the even
-//! and for the odd banks of each memory, so many a second; a token that nobody takes is lost. Software chooses the
+//! and for the odd banks of each memory, so many a second; a token that nobody takes is lost. So far the processor's
+//! own counters tell (OProfile, `events/ppc64/cell-be/events`: requests for tokens). Software chooses the
 //! groups' members and rates, and neither the papers nor Linux tell them. Here a group is a quarter of a chip's ring,
 //! and all get the same rate; without one, nothing waits.
 
@@ -42,7 +43,7 @@ impl Tokens {
         }
         let (chip, element) = (transaction.requester.chip as usize, transaction.requester.element as usize);
         let parity = (offset / LINE_BYTES) as usize % PARITIES;
-        let due = &mut self.due[module as usize % CHIPS][chip][element * GROUPS / ELEMENT_COUNT][parity];
+        let due = &mut self.due[module as usize][chip][element * GROUPS / ELEMENT_COUNT][parity];
         let time = ready.max(*due);
         *due = time + self.interval;
         time

@@ -11,7 +11,7 @@ const HALF: f64 = 0.4;
 
 /// A delay scatters less than this many times what nine of ten messages are late: hardly at all on an idle computer.
 /// Two uniform delays, one each way, scatter 2.5 times as much, from the tenth to the ninetieth percentile of a
-/// triangular distribution; 24 messages a pair through the relay of `scripts/cluster` showed 1.4 to 1.9.
+/// triangular distribution; 24 messages a pair through the relay of `scripts/cluster` showed 1.1 to 1.9.
 const STEADY: f64 = 1.2;
 
 /// A node or a pair whose small messages are late.
