@@ -17,7 +17,7 @@ pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES
 
 /// Trips of one size: at least so many, and then until the time is over.
 const FEWEST_TRIPS: usize = 24;
-const MOST_TRIPS: usize = 2000;
+const MOST_TRIPS: usize = 20_000;
 const WARM_UP: u32 = 4;
 
 /// The passes over which an interval is drawn.

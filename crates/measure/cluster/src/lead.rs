@@ -28,8 +28,11 @@ use std::time::{Duration, Instant};
 /// How long many nodes send at once: TCP needs a while to share a link.
 const LOADED_MS: u64 = 500;
 
-/// How often the result so far is kept, so that one that is cut off can go on.
+/// How often the result so far is kept after its first pairs, so that one that is cut off can go on.
 const KEPT: Duration = Duration::from_secs(1);
+
+/// The time that the connections of a process that ends may take to close.
+const CLOSING: Duration = Duration::from_millis(500);
 
 /// A rank that has come.
 struct Member {
@@ -221,7 +224,7 @@ impl<'a> Lead<'a> {
     }
 
     fn measure(&mut self, progress: &mut dyn FnMut(Progress), keep: &mut dyn FnMut(&Cluster)) {
-        let mut kept = Instant::now();
+        let mut kept = None::<Instant>;
         let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
         let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
         let mut known: Values = self.cluster.pairs.iter().filter_map(value).collect();
@@ -232,9 +235,9 @@ impl<'a> Lead<'a> {
             for round in rounds(pairs, self.options.at_once) {
                 self.measure_round(&round, self.options.trips);
                 progress(Progress::Pairs(self.cluster.pairs.len(), most));
-                if kept.elapsed() >= KEPT {
+                if kept.is_none_or(|kept| kept.elapsed() >= KEPT) {
                     keep(&self.cluster);
-                    kept = Instant::now();
+                    kept = Some(Instant::now());
                 }
             }
             for pair in pairs {
@@ -397,12 +400,12 @@ fn told(error: &io::Error, timeout: Duration) -> String {
     }
 }
 
-/// Whether the other end of a connection that nobody speaks on has gone.
+/// Whether the other end of a connection that nobody speaks on has gone, or goes now: a process that ends closes its
+/// connections one after another.
 fn has_gone(stream: &TcpStream) -> bool {
-    let peeked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
-    let restored = stream.set_nonblocking(false);
+    let peeked = stream.set_read_timeout(Some(CLOSING)).and_then(|()| stream.peek(&mut [0]));
     let is_silent = matches!(&peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
-    restored.is_err() || matches!(peeked, Ok(0)) || (peeked.is_err() && !is_silent)
+    matches!(peeked, Ok(0)) || (peeked.is_err() && !is_silent)
 }
 
 /// Rounds of at most so many pairs without a common node, in the order of the pairs.
