@@ -49,6 +49,29 @@ fn every_command_line_of_the_paper_prints_its_figure() {
     }
 }
 
+/// Each primitive on each machine that is known: the caches and networks differ, and none of them may keep a worker waiting
+/// for ever.
+#[test]
+fn every_primitive_ends_on_every_machine() {
+    let place = Place::new();
+    let machines = place.stdout(&["machines"]);
+    let machines: Vec<&str> = machines.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(machines.contains(&"cell-qs20") && machines.contains(&"xeon-phi-5110p"), "{machines:?}");
+    let workers = ["-N 6", "-n 6", "-n 6 -s"];
+    let transfers = ["dmaget", "dmaput", "dmalistget", "dmalistput"];
+    let atomics = ["fetchadd", "fetchsub", "fetchinc", "fetchdec", "fetchset"];
+    let both =
+        transfers.iter().chain(&atomics).flat_map(|function| workers.map(|workers| format!("{function} {workers}")));
+    let messages = ["mailbox -n 1", "mailbox -n 2 -s", "signal -n 1", "signal -n 2 -s"].map(str::to_owned);
+    let lines: Vec<String> = both.chain(messages).collect();
+    for (machine, line) in machines.iter().flat_map(|machine| lines.iter().map(move |line| (machine, line))) {
+        let typed = format!("stats --on {machine} -i 32 -w 4 --json -f {line}");
+        let found: serde_json::Value =
+            serde_json::from_str(&place.stdout(&typed.split(' ').collect::<Vec<_>>())).unwrap();
+        assert!(found["latency_ns"].as_f64() > Some(0.0), "{typed}: {found}");
+    }
+}
+
 #[test]
 fn the_same_line_prints_the_same_bytes() {
     let place = Place::new();
