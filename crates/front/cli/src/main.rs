@@ -9,6 +9,7 @@ mod input;
 mod interrupt;
 mod meet;
 mod output;
+mod over_ranks;
 mod pattern_input;
 mod place;
 mod plan_input;

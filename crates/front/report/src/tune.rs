@@ -21,6 +21,17 @@ pub fn text(tuned: &Tuned) -> String {
 
 /// How much was run.
 pub(crate) fn about(tuned: &Tuned, verdict: &Verdict) -> String {
+    if let Some(simulated) = &tuned.simulated {
+        return format!(
+            "{} of {} on {}, by the time of {}'s messages: {} of each choose the winner, and {} confirm it",
+            counted(tuned.runs.len(), "run"),
+            counted(tuned.candidates.len(), "candidate"),
+            simulated.machine,
+            short(&simulated.pattern),
+            verdict.blocks,
+            tuned.runs.len() / tuned.candidates.len() - verdict.blocks
+        );
+    }
     let fours = verdict.confirmed.iter().map(|found| found.groups).sum();
     format!(
         "{} of {} in {} and {} of four, by {}",

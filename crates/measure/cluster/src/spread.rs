@@ -6,8 +6,10 @@
 //! The ranks meet as those of a measurement do, with a secret.
 
 mod board;
+mod jobs;
 mod lead;
 
+pub use jobs::{Keep, Numbers, Ranks};
 pub use lead::{Lost, Spread, lead};
 
 use crate::handshake::{HandshakeError, call};
@@ -76,6 +78,9 @@ pub enum SpreadError {
         /// Why.
         why: String,
     },
+    /// A rank brought a result that cannot be one.
+    #[error("a rank brought numbers that are not those of its part")]
+    Numbers,
 }
 
 /// The words of a rank about itself when it comes.

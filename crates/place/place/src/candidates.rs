@@ -100,7 +100,9 @@ impl Field<'_> {
                 return;
             }
             let seed = self.request.seed.wrapping_add(search);
-            let limit = Limit::seconds(FURTHER_SECONDS);
+            // A search by count finds the same everywhere, and so shall these.
+            let is_timed = self.request.limit.deadline.is_some();
+            let limit = if is_timed { Limit::seconds(FURTHER_SECONDS) } else { self.request.limit };
             let Ok(answer) = (PlaceRequest { seed, limit, ..self.request.clone() }).place() else { return };
             let name = format!("optimum {}", search + 1);
             chosen.add(&name, answer.placement, answer.cost);

@@ -13,6 +13,8 @@
 //! | [`seats`] | chooses equal and quiet cores |
 //! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |
 //! | [`race`] | drops candidates that are worse, and confirms the best with fresh runs |
+//! | [`on_model`] | runs of a pattern's messages on a simulated machine |
+//! | [`factorial`] | judges candidates of which each ran equally often |
 //! | [`varied`] | switches of the kernel that a race turns and puts back |
 //! | [`session`] | runs all blocks, until there are enough or somebody stops it |
 //! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
@@ -24,8 +26,10 @@
 pub mod activity;
 pub mod blocks;
 pub mod document;
+pub mod factorial;
 pub mod fingerprint;
 pub mod metric;
+pub mod on_model;
 pub mod race;
 pub mod seats;
 pub mod session;
@@ -39,6 +43,7 @@ pub use blocks::{Blocks, Run};
 pub use document::{Baseline, Results};
 pub use fingerprint::Fingerprint;
 pub use metric::{Better, Metric, MetricError};
+pub use on_model::OnModel;
 pub use session::{End, Length, Session};
 pub use trial::{Contestant, Reading, Runner, TrialError};
 pub use tuned::Tuned;

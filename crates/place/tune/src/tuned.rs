@@ -116,6 +116,21 @@ pub struct Verdict {
     pub rank_correlation: Option<f64>,
 }
 
+/// Messages that ran on a simulated machine, in the place of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simulated {
+    /// The machine.
+    pub machine: String,
+    /// The pattern of the messages.
+    pub pattern: String,
+    /// Bytes of the heaviest edge's message; absent where messages are cache lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_bytes: Option<u32>,
+    /// How often all messages were sent.
+    pub rounds: u32,
+}
+
 /// A race, finished or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tuned {
@@ -123,12 +138,16 @@ pub struct Tuned {
     pub format: String,
     /// The version of Seatmap.
     pub tool_version: String,
-    /// When the first run began, as RFC 3339 has it.
-    pub begun: String,
-    /// The program and its arguments.
+    /// When the first run began, as RFC 3339 has it; absent for a race on a model, whose time is its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<String>,
+    /// The program and its arguments; empty on a model.
     pub command: Vec<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
+    /// The messages that ran in its place on a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Simulated>,
     /// Parts of the kernel that move threads and memory too, with their state, each as a sentence.
     #[serde(default)]
     pub rivals: Vec<String>,
@@ -297,13 +316,14 @@ pub(crate) mod tests {
         let mut tuned = Tuned {
             format: FORMAT.to_owned(),
             tool_version: "0.1.0".to_owned(),
-            begun: "2026-11-23T04:00:00Z".to_owned(),
+            begun: Some("2026-11-23T04:00:00Z".to_owned()),
             command: vec!["server".to_owned()],
             fingerprint: Fingerprint {
                 machine: "box".to_owned(),
                 quiet: "nobody".to_owned(),
                 ..Fingerprint::default()
             },
+            simulated: None,
             rivals: vec!["NUMA balancing is on".to_owned()],
             metric: "time".to_owned(),
             unit: "s".to_owned(),
@@ -386,6 +406,12 @@ pub(crate) mod tests {
         let mut tuned = made(Better::Lower);
         tuned.candidates[1].seats = Seats::Kernel(Setting { switch: "numa-balancing".to_owned(), on: true });
         tuned.candidates[2].seats = Seats::Ranks(vec![RankSeat { node: "n3".to_owned(), cpus: vec![0, 1] }]);
+        tuned.simulated = Some(Simulated {
+            machine: "cell-qs20".to_owned(),
+            pattern: "ring:8".to_owned(),
+            packet_bytes: Some(4096),
+            rounds: 4,
+        });
         let document = serde_json::to_value(tuned).unwrap();
         assert_eq!(seatmap_schema::undescribed(&schema), nothing);
         assert_eq!(seatmap_schema::refused(&schema, &document), nothing);

@@ -37,9 +37,9 @@ const OF_PATTERNS: [&str; 24] = [
 ];
 
 /// The bytes that the heaviest edge sends in the simulator where nobody says: four of the Cell's largest transfers.
-const PACKET_BYTES: u32 = 64 << 10;
+pub(super) const PACKET_BYTES: u32 = 64 << 10;
 /// How often, where nobody says.
-const ROUNDS: u32 = 4;
+pub(super) const ROUNDS: u32 = 4;
 /// Slices of a ring or mesh where nobody says: Liu et al. 2015 cut the Xeon Phi's ring in four.
 const SECTIONS: usize = 4;
 

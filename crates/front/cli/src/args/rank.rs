@@ -96,14 +96,14 @@ pub struct RankStudy {
 pub struct MeetingPlace {
     /// Where the ranks of --spread meet: a file that all nodes see, or HOST:PORT of rank 0. By default a file in this
     /// folder, or MASTER_ADDR and MASTER_PORT where they are set.
-    #[arg(long, value_name = "PLACE", requires = "spread")]
+    #[arg(long, value_name = "PLACE", requires = "spread", hide_short_help = true)]
     pub meet: Option<String>,
     /// A file with the secret that the ranks of --spread share, readable by its owner alone; or set SEATMAP_SECRET. A
     /// meeting file brings its own.
-    #[arg(long, value_name = "FILE", requires = "spread")]
+    #[arg(long, value_name = "FILE", requires = "spread", hide_short_help = true)]
     pub secret_file: Option<PathBuf>,
     /// How long the ranks of --spread wait for each other.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = super::cluster::duration)]
+    #[arg(long, value_name = "TIME", default_value = "60s", hide_short_help = true, value_parser = super::cluster::duration)]
     pub timeout: Duration,
 }
 

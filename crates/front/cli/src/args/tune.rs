@@ -1,7 +1,7 @@
 //! `seatmap tune`, as typed.
 
 use super::bench::{confidence, metric, session};
-use super::{ObjectiveChoice, OnCluster, cpus};
+use super::{MeetingPlace, ObjectiveChoice, OnCluster, cpus};
 use clap::{Args, ValueEnum};
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
@@ -26,8 +26,9 @@ pub struct Tune {
     #[arg(long, conflicts_with = "pattern")]
     pub observe: bool,
     /// A cluster, as 'seatmap cluster measure' writes it: orders of a job's ranks race, one start of COMMAND a run. In
-    /// COMMAND, {hosts} is replaced by a file with the hosts, and {seat} by the words that seat a rank.
-    #[arg(long, value_name = "CLUSTER", conflicts_with_all = ["cpus", "objective"])]
+    /// COMMAND, {hosts} is replaced by a file with the hosts, and {seat} by the words that seat a rank. Or, without
+    /// COMMAND, a model: placements of --pattern race there, by the time that its messages take.
+    #[arg(long, value_name = "CLUSTER|MODEL", conflicts_with_all = ["cpus", "objective"])]
     pub on: Option<String>,
     /// On a cluster: the format of the file {hosts}.
     #[arg(long, value_name = "FORMAT", default_value = "openmpi", requires = "on", hide_short_help = true)]
@@ -69,9 +70,9 @@ pub struct Tune {
     /// Write the winner as a plan, if it is not dearer than the default, and shown to be dearer by 2 % at most.
     #[arg(short, long, value_name = "PLAN")]
     pub output: Option<PathBuf>,
-    /// Keep every run in this file, as it is made; seatmap-tune.json by default.
-    #[arg(long, value_name = "FILE", default_value = "seatmap-tune.json")]
-    pub record: PathBuf,
+    /// Keep every run of a program in this file, as it is made; seatmap-tune.json by default.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Go on with the runs that the file has.
     #[arg(long)]
     pub resume: bool,
@@ -81,9 +82,57 @@ pub struct Tune {
     /// Print the race as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
+    /// On a model: bytes of the heaviest edge's message, on a Cell; k stands for 1024 [default: 64k].
+    #[arg(long, value_name = "SIZE", value_parser = super::size, requires = "on", conflicts_with = "command", hide_short_help = true)]
+    pub packet: Option<u32>,
+    /// On a model: how often all messages are sent [default: 4].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "on", conflicts_with = "command", hide_short_help = true)]
+    pub rounds: Option<u32>,
+    /// On a model: spread the runs over all ranks of this start, as 'seatmap rank --spread' does.
+    #[arg(long, requires = "on", conflicts_with = "command", hide_short_help = true)]
+    pub spread: bool,
+    /// Where the ranks meet.
+    #[command(flatten)]
+    pub meeting: MeetingPlace,
     /// The program and its arguments.
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
+}
+
+/// The file with the runs where nobody names one.
+const RECORD: &str = "seatmap-tune.json";
+
+impl Tune {
+    /// The file with the runs.
+    pub fn record(&self) -> PathBuf {
+        self.record.clone().unwrap_or_else(|| RECORD.into())
+    }
+
+    /// Bytes of the heaviest edge's message.
+    pub fn packet_bytes(&self) -> u32 {
+        self.packet.unwrap_or(super::place::PACKET_BYTES)
+    }
+
+    /// How often all messages are sent.
+    pub fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(super::place::ROUNDS)
+    }
+
+    /// An option that means something only where a program runs.
+    pub fn for_programs(&self) -> Option<&'static str> {
+        let given = [
+            ("--observe", self.observe),
+            ("--seconds", self.seconds.is_some()),
+            ("--metric", !matches!(self.metric, Metric::Time)),
+            ("--lower-is-better", self.lower_is_better),
+            ("--higher-is-better", self.higher_is_better),
+            ("--record", self.record.is_some()),
+            ("--resume", self.resume),
+            ("--hosts", self.hosts != HostsChoice::Openmpi),
+        ];
+        let given = given.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+        given.or_else(|| self.on_cluster.typed())
+    }
 }
 
 /// A switch of the kernel.

@@ -10,8 +10,8 @@ use crate::error::{AtFile, CliError};
 use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output::Destination;
+use crate::over_ranks::{Start, check};
 use asked::Asked;
-use over_ranks::Start;
 use results::Results;
 use seatmap_catalog::{Capability, Runner};
 use seatmap_document::written;
@@ -39,7 +39,7 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
         None => {
             let start = typed.study.spread.then(|| Start::found(&typed.study.meeting)).transpose()?;
             match start {
-                Some(start) if !start.is_first() => start.follow(&typed.study),
+                Some(start) if !start.is_first() => over_ranks::follow(&start, &typed.study),
                 start => study(&typed.study, &Results::new(&typed.results)?, start.as_ref()),
             }
         }
@@ -48,7 +48,7 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
 
 fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<(), CliError> {
     let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
-    start.map_or(Ok(()), |_| over_ranks::check(&runner))?;
+    start.map_or(Ok(()), |_| check(&runner))?;
     let mut bed = matches!(runner, Runner::Host).then(HostBed::new).transpose().map_err(CliError::work)?;
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
     if counters.is_some() && bed.is_some() {
@@ -109,7 +109,7 @@ impl Study<'_> {
         match self.start {
             Some(start) => {
                 let is_asked = || self.interrupt.asked();
-                start.lead(self.setup, self.times, bed, self.journal, (&mut observe, &is_asked))
+                over_ranks::lead(start, self.setup, self.times, bed, self.journal, (&mut observe, &is_asked))
             }
             None => in_parallel(self.setup, self.times, bed, self.journal, &mut observe).map_err(CliError::work),
         }

@@ -3,6 +3,7 @@
 mod entrants;
 mod job;
 mod limit;
+mod on_model;
 
 use crate::args::Tune;
 use crate::bar::Bar;
@@ -21,7 +22,7 @@ use seatmap_ranks::RankPlan;
 use seatmap_report::{html, tune};
 use seatmap_tune::metric::{Better, Metric};
 use seatmap_tune::race::{Cost, Outcome, Rules, Turn, race};
-use seatmap_tune::tuned::{FORMAT, Run, Seats};
+use seatmap_tune::tuned::{Entrant, FORMAT, Run, Seats};
 use seatmap_tune::{Fingerprint, Runner, Tuned, varied};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -38,11 +39,19 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
         varied::stand(std::io::stdin().lock(), &Root::new("/"));
         return Ok(());
     }
+    if typed.command.is_empty() {
+        return match &typed.on {
+            Some(name) => on_model::run(typed, name),
+            None => Err(CliError::input(
+                "nothing runs: give the COMMAND of a program, or --on MODEL --pattern PATTERN for messages on a model",
+            )),
+        };
+    }
     let files = Files::new(typed)?;
     let better = better(typed)?;
     Executable::find(&typed.command).map_err(CliError::input)?;
     let interrupt = Interrupt::listen()?;
-    let earlier = typed.resume.then(|| earlier(&typed.record)).transpose()?;
+    let earlier = typed.resume.then(|| earlier(&typed.record())).transpose()?;
     let mut field = Field::new(typed, earlier.as_ref(), &interrupt)?;
     if earlier.is_none() {
         limit::keep_to(typed, &mut field, &interrupt)?;
@@ -52,7 +61,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     if typed.budget.is_some_and(|budget| (budget as usize) < rules.fewest_runs()) {
         return Err(CliError::input(too_few_runs(&rules, typed.budget.unwrap_or_default() as usize)));
     }
-    let recorded = earlier.map_or(Ok(Vec::new()), |then| recorded(&typed.record, then, &mut tuned))?;
+    let recorded = earlier.map_or(Ok(Vec::new()), |then| recorded(&typed.record(), then, &mut tuned))?;
     let outcome =
         Racing { typed, files: &files, field: &field, interrupt: &interrupt, recorded }.run(&rules, &mut tuned)?;
     tuned.judge(&outcome);
@@ -96,7 +105,7 @@ fn begun(typed: &Tune, better: Better, field: &Field) -> Tuned {
     Tuned {
         format: FORMAT.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        begun: Some(jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()),
         command: typed.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         fingerprint: Fingerprint::new(
             host_name(),
@@ -104,6 +113,7 @@ fn begun(typed: &Tune, better: Better, field: &Field) -> Tuned {
             field.seats(),
             "nobody".to_owned(),
         ),
+        simulated: None,
         rivals: rivals(),
         metric: typed.metric.to_string(),
         unit: typed.metric.unit().to_owned(),
@@ -249,7 +259,7 @@ impl Files {
             return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
         }
         let page = output::page(typed.html.as_deref(), typed.json || plan == Some(Destination::Stdout))?;
-        let record = Destination::new(&typed.record)?;
+        let record = Destination::new(&typed.record())?;
         match record {
             Destination::File(_) => Ok(Files { record, plan, page }),
             _ => Err(CliError::input("--record needs a file's name: it is written again after every run")),
@@ -273,11 +283,7 @@ fn write_plan(typed: &Tune, files: &Files, field: &Field, tuned: &Tuned) -> Resu
     let (Some(destination), Some(verdict)) = (&files.plan, &tuned.verdict) else { return Ok(()) };
     let winner = &tuned.candidates[verdict.winner];
     if !verdict.safe {
-        let why = match winner.seats {
-            Seats::Free => "no candidate was better than the default",
-            _ => "the winner is not shown to be as good as the default",
-        };
-        output::tell(&format!("no plan is written: {why}"));
+        output::tell(says_why_none(winner));
         return Ok(());
     }
     let placement = match &winner.seats {
@@ -301,14 +307,26 @@ fn write_plan(typed: &Tune, files: &Files, field: &Field, tuned: &Tuned) -> Resu
             None => unreachable!("ranks race on a cluster"),
         },
     };
-    let plan = Plan {
-        method: Some(format!("raced: {}", winner.name)),
+    destination.write(&plan(typed, host_name(), &winner.name, placement).to_json())
+}
+
+/// Why a winner is not written down.
+fn says_why_none(winner: &Entrant) -> &'static str {
+    match winner.seats {
+        Seats::Free => "no plan is written: no candidate was better than the default",
+        _ => "no plan is written: the winner is not shown to be as good as the default",
+    }
+}
+
+/// The plan of a winner.
+fn plan(typed: &Tune, machine: String, winner: &str, placement: Vec<u32>) -> Plan {
+    Plan {
+        method: Some(format!("raced: {winner}")),
         pattern: typed.pattern.clone(),
         date: Some(today()),
         tool: Some(tool()),
-        ..Plan::new(host_name(), placement)
-    };
-    destination.write(&plan.to_json())
+        ..Plan::new(machine, placement)
+    }
 }
 
 /// The CPUs that the race is about.

@@ -1,6 +1,7 @@
 //! `seatmap tune`, on commands that print fixed figures: nothing here depends on how fast anything runs.
 
 use crate::common::{Place, files, two_cpus};
+use crate::ranks::{begun, rank};
 use serde_json::Value;
 
 /// Prints 9 where it may run on one CPU alone, and 10 else.
@@ -116,4 +117,55 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
     let best = &found["candidates"][1];
     assert_eq!((&best["name"], best["seats"]["placement"].is_array()), (&"best".into(), true), "{found}");
     assert!(best["predicted"].is_number() && found["verdict"].is_object(), "{found}");
+}
+
+/// A model's race is simulated, so that it does not matter who makes a run.
+#[test]
+fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
+    let place = Place::new();
+    let typed = ["tune", "--on", "cell-qs20", "--pattern", "ring:8", "--candidates", "5", "--budget", "60", "--json"];
+    let alone = place.stdout(&[&typed[..], &["-o", "plan.json", "--html", "page.html"]].concat());
+    let spread = [&typed[..], &["--spread"]].concat();
+    let [first, second, third] = [0, 1, 2].map(|at| begun(rank(&place, at, 3, &spread)));
+    for other in [second, third] {
+        let output = other.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    }
+    let first = first.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(first.stdout).unwrap(), alone);
+    let said = String::from_utf8(first.stderr).unwrap();
+    assert!(said.contains("parts done by 3 ranks"), "{said}");
+    let found: Value = serde_json::from_str(&alone).unwrap();
+    let verdict = &found["verdict"];
+    assert_eq!((&found["simulated"]["machine"], found["runs"].as_array().unwrap().len()), (&"cell-qs20".into(), 60));
+    assert!(verdict["safe"] == true && verdict["confirmed"][0]["percent"].as_f64().unwrap() < -50.0, "{verdict}");
+    let winner = &found["candidates"][verdict["winner"].as_u64().unwrap() as usize]["seats"]["placement"];
+    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    assert_eq!((&plan["machine"], &plan["placement"]), (&"cell-qs20".into(), winner));
+    assert!(place.read("page.html").contains("all with the same skew at the start"));
+    assert_eq!(files(&place), ["page.html", "plan.json"], "no run needs to be kept");
+}
+
+#[test]
+fn options_of_the_other_kind_of_race_are_refused() {
+    let place = Place::new();
+    let model = "--on cell-qs20 --pattern ring:8";
+    for (typed, why) in [
+        (String::new(), "nothing runs: give the COMMAND"),
+        ("--on cell-qs20".to_owned(), "add --pattern"),
+        ("--on host --pattern ring:2".to_owned(), "on this host a program runs: give its COMMAND"),
+        (format!("{model} -- true"), "on a model, leave COMMAND out"),
+        (format!("{model} --seconds 5"), "--seconds is for a program that runs"),
+        (format!("{model} --record r.json"), "--record is for a program that runs"),
+        (format!("{model} --blocks"), "--blocks is for a program that runs"),
+        (format!("{model} --budget 20"), "12 candidates need 144 runs, 12 each"),
+        ("--on cell-qs20 --pattern ring:40".to_owned(), "2 to 31 tasks that send something"),
+        ("--on graviton3 --pattern ring:8 --packet 1k".to_owned(), "--packet changes nothing on graviton3"),
+        ("--on graviton3 --rounds 5 -- true".to_owned(), "cannot be used with '[COMMAND]...'"),
+    ] {
+        let typed: Vec<&str> = ["tune"].into_iter().chain(typed.split_whitespace()).collect();
+        let output = place.run(&typed);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(why), "{typed:?}: {said}");
+    }
 }

@@ -23,7 +23,14 @@ pub fn tune(tuned: &Tuned) -> String {
         return document("Seats raced", &body, "", "null");
     };
     let said = sentences(tuned, verdict);
-    let lead = html! { p.lead { (tuned.command.join(" ")) ": " (about(tuned, verdict)) } };
+    let lead = match &tuned.simulated {
+        Some(_) => html! { p.lead { (about(tuned, verdict)) } },
+        None => html! { p.lead { (tuned.command.join(" ")) ": " (about(tuned, verdict)) } },
+    };
+    let way = match &tuned.simulated {
+        Some(_) => "Each block runs every candidate once, all with the same skew at the start.",
+        None => "Each block runs every candidate once, in random order. The winner then runs again, A B B A.",
+    };
     let body = html! {
         (head("Seats raced", &said[0], &lead))
         main {
@@ -34,7 +41,7 @@ pub fn tune(tuned: &Tuned) -> String {
             section.card { h2 { "Computer and settings" } table.figures { tbody {
                 @for (what, value) in tuned.fingerprint.words() { tr { th.wide scope="row" { (what) } td { (value) } } } } } }
         }
-        footer { "Each block runs every candidate once, in random order. The winner then runs again, A B B A." }
+        footer { (way) }
     };
     document("Seats raced", &body, "", "null")
 }

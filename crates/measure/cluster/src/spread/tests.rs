@@ -141,3 +141,27 @@ fn whoever_is_asked_to_stop_stops() {
     let done = lead(&rank(0, 1), &meet(folder.path()), work("", &endless), &parts, &mut |_, _| stop(), &stop).unwrap();
     assert!(!done.is_whole);
 }
+
+#[test]
+fn jobs_have_their_numbers_in_any_order_and_others_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let meet = meet(folder.path());
+    let (rank, jobs) = (rank(0, 1), (0..100).collect::<Vec<u64>>());
+    let ranks = Ranks { rank: &rank, meet: &meet, node: "here" };
+    let go_on = || ControlFlow::Continue(());
+    let led = |numbers: &Numbers<'_, u64>| {
+        let mut kept = Vec::new();
+        let mut keep = |jobs: &[u64], numbers: &[f64]| {
+            kept.extend(jobs.iter().copied().zip(numbers.iter().copied()));
+            ControlFlow::Continue(())
+        };
+        ranks.lead("halves", &jobs, numbers, &mut keep, &go_on).map(|spread| (spread.is_whole, kept))
+    };
+    let (is_whole, mut kept) = led(&|jobs, _| Ok(jobs.iter().map(|job| *job as f64 / 2.0).collect())).unwrap();
+    kept.sort_by_key(|(job, _)| *job);
+    assert!(is_whole && kept.into_iter().eq(jobs.iter().map(|job| (*job, *job as f64 / 2.0))));
+    for wrong in [vec![], vec![1.0; 99]] {
+        assert!(matches!(led(&|_, _| Ok(wrong.clone())), Err(SpreadError::Numbers)), "{wrong:?}");
+    }
+    assert!(matches!(led(&|_, _| Ok(vec![f64::NAN; 16])), Err(SpreadError::Numbers)), "JSON has no such number");
+}

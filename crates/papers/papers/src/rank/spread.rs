@@ -7,19 +7,12 @@ use super::journal::RankJournal;
 use super::study::{Keeper, Observe, time};
 use super::{Job, RankError, Setup, Times};
 use rayon::prelude::*;
-use seatmap_cluster::Rank;
-use seatmap_cluster::spread::{self, Meet, Spread, SpreadError, Work};
+use seatmap_cluster::spread::{Ranks, Spread, SpreadError};
 use seatmap_measure::journal::JournalError;
 use seatmap_port::channels::Bed;
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Parts for each rank: enough that all end at about the same time, and that little is lost with a rank.
-const PARTS_A_RANK: usize = 32;
-
-/// The runs of a part, at least, so that each CPU of a node has some.
-const FEWEST_RUNS: usize = 16;
 
 /// Why a study over ranks is not done.
 #[derive(Debug, thiserror::Error)]
@@ -30,64 +23,46 @@ pub enum SpreadStudyError {
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A rank brought a result that cannot be one.
-    #[error("a rank brought times that are not those of its part")]
-    Result,
 }
 
-/// The ranks of a start, seen from one of them.
-#[derive(Clone, Copy, Debug)]
-pub struct Ranks<'a> {
-    /// This rank.
-    pub rank: &'a Rank,
-    /// Where it meets the others.
-    pub meet: &'a Meet,
-    /// The name of its node.
-    pub node: &'a str,
+/// Runs what is missing, as rank 0. [`Spread::is_whole`] says whether all is known now. `is_asked` says that the study
+/// is to end early.
+///
+/// # Errors
+/// [`SpreadStudyError`]. A rank that goes away is none: others do its runs.
+pub fn lead<B: Bed>(
+    ranks: Ranks<'_>,
+    setup: &Setup,
+    times: &mut Times,
+    bed: impl Fn() -> B + Send + Sync,
+    journal: Option<&mut RankJournal>,
+    (observe, is_asked): (&mut Observe, &dyn Fn() -> bool),
+) -> Result<Spread, SpreadStudyError> {
+    let missing = times.missing();
+    let mut keeper = Keeper { times, journal, observe };
+    let mut failed = None;
+    let mut keep = |jobs: &[Job], ns: &[f64]| {
+        note(&mut keeper, jobs, ns).unwrap_or_else(|error| {
+            failed = Some(error);
+            ControlFlow::Break(())
+        })
+    };
+    let look = || if is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let numbers = |jobs: &[Job], is_over: &AtomicBool| done(setup, &bed, jobs, is_over);
+    let spread = ranks.lead(&name(setup), &missing, &numbers, &mut keep, &look)?;
+    failed.map_or(Ok(spread), Err)
 }
 
-impl Ranks<'_> {
-    /// Runs what is missing, as rank 0. [`Spread::is_whole`] says whether all is known now. `is_asked` says that the
-    /// study is to end early.
-    ///
-    /// # Errors
-    /// [`SpreadStudyError`]. A rank that goes away is none: others do its runs.
-    pub fn lead<B: Bed>(
-        &self,
-        setup: &Setup,
-        times: &mut Times,
-        bed: impl Fn() -> B + Send + Sync,
-        journal: Option<&mut RankJournal>,
-        (observe, is_asked): (&mut Observe, &dyn Fn() -> bool),
-    ) -> Result<Spread, SpreadStudyError> {
-        let missing = times.missing();
-        let of_part = (missing.len() / (PARTS_A_RANK * self.rank.size)).max(FEWEST_RUNS);
-        let jobs: Vec<&[Job]> = missing.chunks(of_part).collect();
-        let parts: Vec<String> = jobs.iter().map(|jobs| text_of(jobs)).collect();
-        let mut keeper = Keeper { times, journal, observe };
-        let mut failed = None;
-        let mut take = |part: usize, text: &str| match keep(&mut keeper, jobs[part], text) {
-            Ok(flow) => flow,
-            Err(error) => {
-                failed = Some(error);
-                ControlFlow::Break(())
-            }
-        };
-        let look = || if is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        let (name, part) = (name(setup), |text: &str, is_over: &AtomicBool| done(setup, &bed, text, is_over));
-        let work = Work { name: &name, node: self.node, part: &part };
-        let spread = spread::lead(self.rank, self.meet, work, &parts, &mut take, &look)?;
-        failed.map_or(Ok(spread), Err)
-    }
-
-    /// Runs what rank 0 says, as another rank, until nothing is left. The number of parts that it did.
-    ///
-    /// # Errors
-    /// [`SpreadError`].
-    pub fn follow<B: Bed>(&self, setup: &Setup, bed: impl Fn() -> B + Send + Sync) -> Result<usize, SpreadError> {
-        let (name, part) = (name(setup), |text: &str, is_over: &AtomicBool| done(setup, &bed, text, is_over));
-        spread::follow(self.rank, self.meet, Work { name: &name, node: self.node, part: &part })
-    }
+/// Runs what rank 0 says, as another rank, until nothing is left. The number of parts that it did.
+///
+/// # Errors
+/// [`SpreadError`].
+pub fn follow<B: Bed>(
+    ranks: Ranks<'_>,
+    setup: &Setup,
+    bed: impl Fn() -> B + Send + Sync,
+) -> Result<usize, SpreadError> {
+    ranks.follow(&name(setup), &|jobs: &[Job], is_over: &AtomicBool| done(setup, &bed, jobs, is_over))
 }
 
 /// All that the times depend on: ranks with another setup have other work.
@@ -95,24 +70,18 @@ fn name(setup: &Setup) -> String {
     seatmap_document::written(setup)
 }
 
-fn text_of(jobs: &[Job]) -> String {
-    seatmap_document::written(&jobs)
-}
-
-/// The times of a part's runs, as text.
+/// The times of some runs.
 fn done<B: Bed>(
     setup: &Setup,
     bed: &(impl Fn() -> B + Send + Sync),
-    text: &str,
+    jobs: &[Job],
     is_over: &AtomicBool,
-) -> Result<String, String> {
-    let jobs: Vec<Job> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+) -> Result<Vec<f64>, String> {
     let one = |bed: &mut B, job: &Job| match is_over.load(Ordering::Relaxed) {
         true => Err("nobody wants the result any more".to_owned()),
         false => time(bed, setup, *job).map_err(|error| words(&error)),
     };
-    let times = jobs.par_iter().map_init(bed, one).collect::<Result<Vec<f64>, String>>()?;
-    Ok(seatmap_document::written(&times))
+    jobs.par_iter().map_init(bed, one).collect()
 }
 
 /// An error with its causes, in one line.
@@ -125,14 +94,10 @@ fn words<E: Error + 'static>(error: &RankError<E>) -> String {
     text
 }
 
-fn keep(keeper: &mut Keeper<'_, '_>, jobs: &[Job], text: &str) -> Result<ControlFlow<()>, SpreadStudyError> {
-    let times: Vec<f64> = serde_json::from_str(text).map_err(|_| SpreadStudyError::Result)?;
-    if times.len() != jobs.len() {
-        return Err(SpreadStudyError::Result);
-    }
-    for (job, ns) in jobs.iter().zip(times) {
-        match keeper.note(*job, ns)? {
-            None => return Err(SpreadStudyError::Result),
+fn note(keeper: &mut Keeper<'_, '_>, jobs: &[Job], ns: &[f64]) -> Result<ControlFlow<()>, SpreadStudyError> {
+    for (job, ns) in jobs.iter().zip(ns) {
+        match keeper.note(*job, *ns)? {
+            None => return Err(SpreadError::Numbers.into()),
             Some(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
             Some(ControlFlow::Continue(())) => {}
         }

@@ -2,6 +2,7 @@
 
 use crate::args::RankStudy;
 use crate::error::CliError;
+use crate::over_ranks::machine_hash;
 use crate::{pattern_input, place};
 use seatmap_catalog::Runner;
 use seatmap_papers::rank::setup::fingerprint;
@@ -50,10 +51,8 @@ impl Asked<'_> {
     /// The machine's name, and a hash of what is known of it.
     fn name(&self) -> (String, String) {
         match self.runner {
-            Runner::CellBe(model) => (model.name.clone(), fingerprint(&**model)),
-            Runner::Coherent(model) => {
-                (model.name.clone(), fingerprint(&(&model.name, &model.topology, &model.figures)))
-            }
+            Runner::CellBe(model) => (model.name.clone(), machine_hash(self.runner)),
+            Runner::Coherent(model) => (model.name.clone(), machine_hash(self.runner)),
             Runner::Host => (place::host_name(), fingerprint(self.pus)),
         }
     }

@@ -210,7 +210,8 @@ fn write_plans(entrants: &[Entrant], plans: &TempDir) -> Result<(), CliError> {
     Ok(())
 }
 
-fn default() -> [Entrant; 1] {
+/// The candidate that the others must beat.
+pub fn default() -> [Entrant; 1] {
     [Entrant { name: "default".to_owned(), seats: Seats::Free, predicted: None }]
 }
 
@@ -236,7 +237,15 @@ fn placements(typed: &Tune, pattern: &Pattern, cpus: &CpuSet) -> Result<Vec<Entr
     request.cpus = Some(cpus.iter().collect());
     let has_room = request.smt_cores().is_some_and(|cores| pattern.tasks <= cores);
     request.one_per = has_room.then_some(Level::Core);
-    let found = request.candidates(usize::from(typed.candidates) - 1).map_err(CliError::input)?;
+    placements_on(&request, usize::from(typed.candidates) - 1)
+}
+
+/// At most so many placements that meet a request.
+///
+/// # Errors
+/// The request cannot be met on its machine.
+pub fn placements_on(request: &PlaceRequest, most: usize) -> Result<Vec<Entrant>, CliError> {
+    let found = request.candidates(most).map_err(CliError::input)?;
     let entrant = |candidate: seatmap_place::candidates::Candidate| Entrant {
         name: candidate.name,
         seats: Seats::Placement(candidate.placement),

@@ -63,7 +63,8 @@ impl Job {
                  --bind-to none --hostfile {HOSTS} {SEAT} PROGRAM"
             )));
         }
-        let folder = typed.record.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+        let record = typed.record();
+        let folder = record.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
         let files = tempfile::Builder::new().prefix(".seatmap-tune-").tempdir_in(folder);
         let files = files.map_err(|error| CliError::input(AtFile::new(folder, error)))?;
         let seatmap = std::env::current_exe().map_err(CliError::work)?;
@@ -195,11 +196,17 @@ impl Place<'_> {
 }
 
 fn cluster_in(name: &str) -> Result<Cluster, CliError> {
-    let bytes = input::bytes(Path::new(name))?;
+    let path = Path::new(name);
+    if !path.exists() {
+        return Err(CliError::input(format!(
+            "{name} is not a file: with COMMAND, --on names the file of a cluster; on a model, leave COMMAND out"
+        )));
+    }
+    let bytes = input::bytes(path)?;
     match Cluster::is_cluster(&bytes) {
-        true => cluster::read(Path::new(name), &bytes),
+        true => cluster::read(path, &bytes),
         false => Err(CliError::input(AtFile::new(
-            Path::new(name),
+            path,
             "is not a cluster; 'seatmap cluster measure' writes one, and without --on a program races on this computer",
         ))),
     }

@@ -4,7 +4,9 @@ use super::*;
 use crate::rank::Ranking;
 use crate::rank::setup::tests::setup;
 use crate::rank::study::in_parallel;
+use seatmap_cluster::Rank;
 use seatmap_cluster::meeting::Meeting;
+use seatmap_cluster::spread::Meet;
 use seatmap_sim::{CellBed, catalog};
 use std::path::Path;
 use std::time::Duration;
@@ -36,7 +38,7 @@ fn ranks_make_the_ranking_of_one_process_to_the_byte() {
     let spread = std::thread::scope(|scope| {
         let other = scope.spawn(|| {
             let (rank, meet) = start(path, 1, 2);
-            Ranks { rank: &rank, meet: &meet, node: "there" }.follow(&short(), bed)
+            follow(Ranks { rank: &rank, meet: &meet, node: "there" }, &short(), bed)
         });
         let (rank, meet) = start(path, 0, 2);
         let ranks = Ranks { rank: &rank, meet: &meet, node: "here" };
@@ -44,7 +46,7 @@ fn ranks_make_the_ranking_of_one_process_to_the_byte() {
             told = known;
             ControlFlow::Continue(())
         };
-        let spread = ranks.lead(&setup, &mut together, bed, None, (&mut observe, &|| false)).unwrap();
+        let spread = lead(ranks, &setup, &mut together, bed, None, (&mut observe, &|| false)).unwrap();
         other.join().unwrap().unwrap();
         spread
     });
@@ -62,11 +64,11 @@ fn a_study_that_is_asked_to_end_keeps_what_it_has() {
     let ranks = Ranks { rank: &rank, meet: &meet, node: "here" };
     let mut times = new_times(&setup);
     let mut observe = |known, _| if known < 20 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-    let spread = ranks.lead(&setup, &mut times, bed, None, (&mut observe, &|| false)).unwrap();
+    let spread = lead(ranks, &setup, &mut times, bed, None, (&mut observe, &|| false)).unwrap();
     assert_eq!((spread.is_whole, times.known()), (false, 20));
     let mut go_on = |_: usize, _: usize| ControlFlow::Continue(());
-    assert!(!ranks.lead(&setup, &mut times, bed, None, (&mut go_on, &|| true)).unwrap().is_whole);
-    assert!(ranks.lead(&setup, &mut times, bed, None, (&mut go_on, &|| false)).unwrap().is_whole);
+    assert!(!lead(ranks, &setup, &mut times, bed, None, (&mut go_on, &|| true)).unwrap().is_whole);
+    assert!(lead(ranks, &setup, &mut times, bed, None, (&mut go_on, &|| false)).unwrap().is_whole);
     assert_eq!(times.known(), times.wanted());
 }
 
@@ -76,7 +78,9 @@ fn a_result_that_cannot_be_one_is_refused() {
     let jobs = [Job { index: 0, run: 0 }, Job { index: 0, run: 1 }];
     let mut observe = |_: usize, _: usize| ControlFlow::Continue(());
     let mut keeper = Keeper { times: &mut times, journal: None, observe: &mut observe };
-    for text in ["", "[1]", "[1,2,3]", "[1,-2]", "[1,\"a\"]"] {
-        assert!(matches!(keep(&mut keeper, &jobs[..], text), Err(SpreadStudyError::Result)), "{text}");
+    for ns in [[1.0, -2.0], [1.0, f64::NAN]] {
+        let refused = note(&mut keeper, &jobs, &ns);
+        assert!(matches!(refused, Err(SpreadStudyError::Spread(SpreadError::Numbers))), "{ns:?}");
+        keeper.times.clone_from(&new_times(&short()));
     }
 }

@@ -1,0 +1,172 @@
+//! A pattern's messages on a simulated machine, as runs of which the time is read.
+//!
+//! A run depends on the seats and on the skew with which the tasks begin, and on nothing else: it can be made on any
+//! CPU, on any computer, and again. The time is that of the messages alone, without the work between them.
+
+use rayon::prelude::*;
+use seatmap_pattern::Pattern;
+use seatmap_port::Testbed;
+use seatmap_port::channels::Bed;
+use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
+use seatmap_workload::Handoffs;
+use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Messages on a machine.
+#[derive(Clone, Debug)]
+pub enum OnModel {
+    /// Long messages between local stores.
+    Cell(Arc<CellModel>, LongMessages),
+    /// Messages over cache lines.
+    Coherent(Arc<CoherentModel>, Handoffs),
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Job {
+    /// The PU of each task.
+    pub seats: Vec<u32>,
+    /// The seed of the skews with which tasks begin.
+    pub skew: u64,
+}
+
+/// Why a pattern's messages are not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OnModelError {
+    /// Nothing is sent, or the machine's library cannot send it.
+    #[error("a race on {machine} takes a pattern of {tasks} tasks that send something")]
+    Pattern {
+        /// The machine.
+        machine: String,
+        /// The numbers of tasks that it takes.
+        tasks: String,
+    },
+}
+
+impl OnModel {
+    /// A pattern's messages between local stores; its heaviest edge sends this many bytes.
+    ///
+    /// # Errors
+    /// [`OnModelError`].
+    pub fn cell(
+        model: &Arc<CellModel>,
+        pattern: &Pattern,
+        packet_bytes: u32,
+        rounds: u32,
+    ) -> Result<Self, OnModelError> {
+        let messages = LongMessages::along(pattern, packet_bytes, rounds);
+        let refused = || OnModelError::Pattern { machine: model.name.clone(), tasks: format!("2 to {MOST_TASKS}") };
+        Ok(OnModel::Cell(Arc::clone(model), messages.ok_or_else(refused)?))
+    }
+
+    /// A pattern's messages over cache lines.
+    ///
+    /// # Errors
+    /// [`OnModelError`].
+    pub fn coherent(model: &Arc<CoherentModel>, pattern: &Pattern, rounds: u32) -> Result<Self, OnModelError> {
+        let handoffs = Handoffs::along(pattern, 0, rounds);
+        match handoffs.handoffs.is_empty() {
+            true => Err(OnModelError::Pattern { machine: model.name.clone(), tasks: "2 or more".to_owned() }),
+            false => Ok(OnModel::Coherent(Arc::clone(model), handoffs)),
+        }
+    }
+
+    /// Nanoseconds from the first task's beginning to the last one's end.
+    ///
+    /// # Errors
+    /// The machine's words: a seat is not one of its PUs.
+    pub fn time_ns(&self, job: &Job) -> Result<f64, String> {
+        let words = |error: seatmap_sim::SimError| error.to_string();
+        match self {
+            OnModel::Cell(model, messages) => {
+                let mut bed = CellBed::new(Arc::clone(model));
+                let moved = bed.run(&job.seats, messages, job.skew).map_err(words)?;
+                Ok(span(moved.iter().map(|task| [task.began, task.ended])) * bed.ns_per_cycle())
+            }
+            OnModel::Coherent(model, handoffs) => {
+                let mut bed = CoherentBed::new(Arc::clone(model));
+                bed.seed = job.skew;
+                let taken = Testbed::run(&mut bed, &job.seats, handoffs).map_err(words)?;
+                let spans = taken.iter().map(|task| [task.began.ticks, task.ended.ticks]);
+                Ok(span(spans) * Testbed::ns_per_tick(&bed))
+            }
+        }
+    }
+
+    /// The times of some runs, in nanoseconds, on all CPUs at once.
+    ///
+    /// # Errors
+    /// As [`OnModel::time_ns`], or the flag was set.
+    pub fn times_ns(&self, jobs: &[Job], is_over: &AtomicBool) -> Result<Vec<f64>, String> {
+        let time = |job: &Job| match is_over.load(Ordering::Relaxed) {
+            true => Err("nobody wants the result any more".to_owned()),
+            false => self.time_ns(job),
+        };
+        jobs.par_iter().map(time).collect()
+    }
+}
+
+/// Ticks from the first beginning to the last end.
+fn span(tasks: impl Iterator<Item = [u64; 2]>) -> f64 {
+    let (began, ended) = tasks.fold((u64::MAX, 0), |(first, last), [began, ended]| (first.min(began), last.max(ended)));
+    ended.saturating_sub(began) as f64
+}
+
+/// The seed of the skews of a run, by its number. All candidates have the same ones.
+#[must_use]
+pub fn skew(seed: u64, run: usize) -> u64 {
+    // Zero would be a start without skew.
+    fastrand::Rng::with_seed(seed.wrapping_add((run as u64 + 1) << 32)).u64(1..)
+}
+
+/// The seats of a run where nobody chooses: a draw of its own.
+#[must_use]
+pub fn drawn(pus: &[u32], tasks: usize, seed: u64) -> Vec<u32> {
+    let mut pus = pus.to_vec();
+    fastrand::Rng::with_seed(seed).shuffle(&mut pus);
+    pus.truncate(tasks);
+    pus
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_pattern::generate;
+    use seatmap_sim::catalog;
+
+    fn ring() -> OnModel {
+        let model = catalog::cell("cell-ps3").unwrap().unwrap();
+        OnModel::cell(&model, &generate("ring:4").unwrap(), 4096, 2).unwrap()
+    }
+
+    #[test]
+    fn a_run_depends_on_its_seats_and_its_skew() {
+        let (ring, job) = (ring(), |seats: [u32; 4], skew| Job { seats: seats.to_vec(), skew });
+        let time = |job: &Job| ring.time_ns(job).unwrap();
+        let first = job([0, 1, 2, 3], 7);
+        assert!(time(&first) > 0.0);
+        assert_eq!(time(&first).to_bits(), time(&first).to_bits());
+        assert_ne!(time(&first).to_bits(), time(&job([0, 1, 2, 3], 8)).to_bits());
+        assert!(ring.time_ns(&job([0, 1, 2, 99], 7)).is_err());
+        let all = [first.clone(), job([3, 1, 2, 0], 7)];
+        let times = ring.times_ns(&all, &AtomicBool::new(false)).unwrap();
+        assert_eq!(times, [time(&all[0]), time(&all[1])]);
+        assert!(ring.times_ns(&all, &AtomicBool::new(true)).is_err());
+    }
+
+    #[test]
+    fn a_pattern_without_messages_is_refused() {
+        let model = catalog::cell("cell-ps3").unwrap().unwrap();
+        let refused = OnModel::cell(&model, &Pattern::silent("none", 4), 4096, 2).unwrap_err().to_string();
+        assert!(refused.contains("2 to 31 tasks that send something"), "{refused}");
+    }
+
+    #[test]
+    fn draws_are_different_seats_of_the_machine() {
+        let (one, other) = (drawn(&[4, 5, 6, 7, 8], 3, 1), drawn(&[4, 5, 6, 7, 8], 3, 2));
+        assert!(one != other && one == drawn(&[4, 5, 6, 7, 8], 3, 1));
+        assert!(one.len() == 3 && one.iter().all(|pu| (4..9).contains(pu)) && one[0] != one[1] && one[1] != one[2]);
+    }
+}
