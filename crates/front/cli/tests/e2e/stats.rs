@@ -49,7 +49,7 @@ fn every_command_line_of_the_paper_prints_its_figure() {
     }
 }
 
-/// Each primitive on each machine that is known: caches and networks differ, and none may keep a worker waiting for ever.
+/// On each machine that is known: caches and networks differ, and none may keep a worker waiting for ever.
 #[test]
 fn every_primitive_ends_on_every_machine() {
     let place = Place::new();
