@@ -5,6 +5,7 @@ use crate::mailbox::Mailbox;
 use crate::run::Stop;
 use crate::spu::SpuState;
 use crate::{clock, hooks};
+pub use seatmap_sim::cell_be::session::spu_event;
 use std::time::{Duration, Instant};
 
 /// The channels' numbers (Cell Broadband Engine Architecture).
@@ -34,21 +35,6 @@ pub mod number {
     pub const OUT_MBOX: u32 = 28;
     pub const IN_MBOX: u32 = 29;
     pub const OUT_INTR_MBOX: u32 = 30;
-}
-
-/// Events that an SPU can wait for, as bits of its event status.
-pub mod spu_event {
-    #![expect(missing_docs, reason = "the architecture's own names")]
-    pub const TAG_STATUS: u32 = 0x1;
-    pub const LIST_STALL: u32 = 0x2;
-    pub const IN_MBOX: u32 = 0x10;
-    pub const DECREMENTER: u32 = 0x20;
-    pub const OUT_INTR_MBOX: u32 = 0x40;
-    pub const OUT_MBOX: u32 = 0x80;
-    pub const SIGNAL_2: u32 = 0x100;
-    pub const SIGNAL_1: u32 = 0x200;
-    pub const LOCK_LINE: u32 = 0x400;
-    pub const MULTISOURCE_SYNC: u32 = 0x1000;
 }
 
 /// How often a waiter looks for things that ring nobody: a lost reservation.
