@@ -18,10 +18,10 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A cell outlives a program that was killed by this long.
-const LEASE_S: u64 = 60;
+const LEASE_S: u64 = 15;
 
 /// The lease is renewed this often.
-const RENEWED: Duration = Duration::from_secs(20);
+const RENEWED: Duration = Duration::from_secs(5);
 
 /// Seats, kept quiet until this is dropped.
 pub struct Room {
