@@ -60,11 +60,21 @@ pub struct Sampled {
 #[derive(Default)]
 struct Seen {
     lines: Lines,
+    /// Creations and names with their times: each CPU's stand in the file on their own.
+    changes: Vec<(u64, Change)>,
     names: HashMap<i32, String>,
     /// Each thread's process, creator and time of creation, as far as they are known.
     threads: BTreeMap<Thread, (i32, u64)>,
     lost: u64,
     span_ns: Option<(u64, u64)>,
+}
+
+/// A change of a thread's name.
+enum Change {
+    /// It has that of its creator.
+    Created { tid: i32, creator: i32 },
+    /// It has one of its own.
+    Named { tid: i32, name: String },
 }
 
 /// Reads a recording.
@@ -86,14 +96,13 @@ impl Seen {
         match record {
             Record::Created { pid, tid, creator, time_ns } => {
                 self.threads.insert((pid, tid), (creator, time_ns));
-                // Until it has a name of its own, it has that of its creator.
-                if let Some(name) = self.names.get(&creator).cloned() {
-                    self.names.insert(tid, name);
-                }
+                self.changes.push((time_ns, Change::Created { tid, creator }));
             }
-            Record::Named { pid, tid, name } => {
+            Record::Named { pid, tid, name, time_ns } => {
                 self.threads.entry((pid, tid)).or_default();
-                self.names.insert(tid, name);
+                // Where no time is told, the order of the file is all that is known.
+                let latest = self.changes.last().map_or(0, |(time_ns, _)| *time_ns);
+                self.changes.push((time_ns.unwrap_or(latest), Change::Named { tid, name }));
             }
             Record::Lost(count) => self.lost = self.lost.saturating_add(count),
             Record::Sampled(sample) => {
@@ -105,7 +114,20 @@ impl Seen {
         }
     }
 
-    fn sampled(self) -> Result<Sampled, RecordingError> {
+    /// Gives threads their names, in the order of time.
+    fn name(&mut self) {
+        self.changes.sort_by_key(|(time_ns, _)| *time_ns);
+        for (_, change) in std::mem::take(&mut self.changes) {
+            let (tid, name) = match change {
+                Change::Created { tid, creator } => (tid, self.names.get(&creator).cloned()),
+                Change::Named { tid, name } => (tid, Some(name)),
+            };
+            name.map(|name| self.names.insert(tid, name));
+        }
+    }
+
+    fn sampled(mut self) -> Result<Sampled, RecordingError> {
+        self.name();
         // perf uses the numbers -1 and 0 for itself.
         let known: BTreeMap<Thread, (i32, u64)> = self
             .threads

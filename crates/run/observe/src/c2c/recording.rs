@@ -36,8 +36,8 @@ const COMPRESSED: [u32; 2] = [81, 83];
 pub(super) enum Record {
     /// A thread was created.
     Created { pid: i32, tid: i32, creator: i32, time_ns: u64 },
-    /// A thread has a name.
-    Named { pid: i32, tid: i32, name: String },
+    /// A thread has a name, since a time if that is told.
+    Named { pid: i32, tid: i32, name: String, time_ns: Option<u64> },
     /// An access to memory was sampled.
     Sampled(Sample),
     /// So many records were lost.
@@ -140,7 +140,7 @@ impl<R: Read + Seek> Recording<R> {
                     let sample = self.sample(&header, &body).ok_or(RecordingError::Damaged(place))?;
                     each(Record::Sampled(sample));
                 }
-                kind => drop(plain(kind, &body).map(&mut each)),
+                kind => drop(self.plain(kind, &body).map(&mut each)),
             }
         }
         Ok(())
@@ -158,6 +158,25 @@ impl<R: Read + Seek> Recording<R> {
         layout.sample(header[4], body)
     }
 
+    /// A record that is no sample. All events of a recording end them alike.
+    fn plain(&self, kind: u32, body: &[u8]) -> Option<Record> {
+        match kind {
+            COMM => {
+                let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
+                let name = String::from_utf8_lossy(name).into_owned();
+                let time_ns = self.layouts.first().and_then(|first| first.time_of_other(body));
+                Some(Record::Named { pid: small(body, 0)?, tid: small(body, 4)?, name, time_ns })
+            }
+            FORK => {
+                let (pid, tid, creator) = (small(body, 0)?, small(body, 8)?, small(body, 12)?);
+                Some(Record::Created { pid, tid, creator, time_ns: word(body, 16)? })
+            }
+            LOST => Some(Record::Lost(word(body, 8)?)),
+            LOST_SAMPLES => Some(Record::Lost(word(body, 0)?)),
+            _ => None,
+        }
+    }
+
     fn bytes(&mut self, place: u64, count: usize) -> Result<Vec<u8>, RecordingError> {
         let mut bytes = Vec::new();
         // A place elsewhere costs a buffered reader all that it has read ahead.
@@ -173,23 +192,6 @@ impl<R: Read + Seek> Recording<R> {
 /// Bytes of a processor's own trace that stand behind a record, and are not counted in its length.
 fn behind(kind: u32, body: &[u8]) -> u64 {
     if kind == AUXTRACE { word(body, 0).unwrap_or_default().min(1 << 40) } else { 0 }
-}
-
-fn plain(kind: u32, body: &[u8]) -> Option<Record> {
-    match kind {
-        COMM => {
-            let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
-            let name = String::from_utf8_lossy(name).into_owned();
-            Some(Record::Named { pid: small(body, 0)?, tid: small(body, 4)?, name })
-        }
-        FORK => {
-            let (pid, tid, creator) = (small(body, 0)?, small(body, 8)?, small(body, 12)?);
-            Some(Record::Created { pid, tid, creator, time_ns: word(body, 16)? })
-        }
-        LOST => Some(Record::Lost(word(body, 8)?)),
-        LOST_SAMPLES => Some(Record::Lost(word(body, 0)?)),
-        _ => None,
-    }
 }
 
 /// The 64 bits at a place.

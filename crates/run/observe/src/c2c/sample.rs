@@ -27,8 +27,9 @@ const READ_NUMBER: u64 = 1 << 2;
 const READ_GROUP: u64 = 1 << 3;
 const READ_LOST: u64 = 1 << 4;
 
-/// The flag of an event whose period is chosen by the kernel.
+/// The flag of an event whose period is chosen by the kernel, and that of one whose other records end as samples begin.
 const HAS_FREQUENCY: u64 = 1 << 10;
+const ENDS_ALL: u64 = 1 << 18;
 /// The part of a branch sample's type that adds a word to it.
 const BRANCH_INDEX: u64 = 1 << 17;
 
@@ -68,6 +69,8 @@ pub(super) struct Layout {
     period: u64,
     branches: u64,
     user_registers: u64,
+    /// Whether records that are no samples end with a thread, a time and numbers.
+    ends_all: bool,
 }
 
 /// A place that moves over a sample.
@@ -98,7 +101,8 @@ impl Layout {
         let size = small(bytes, 4)? as usize;
         let later = |at: usize| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 };
         let period = if flags & HAS_FREQUENCY == 0 { period.max(1) } else { 1 };
-        Some(Layout { parts, read, period, branches: later(72), user_registers: later(80) })
+        let ends_all = flags & ENDS_ALL != 0;
+        Some(Layout { parts, read, period, branches: later(72), user_registers: later(80), ends_all })
     }
 
     pub(super) fn tells_address(&self) -> bool {
@@ -116,6 +120,13 @@ impl Layout {
         }
         let before = [IP, THREAD, TIME, ADDRESS].iter().filter(|part| self.has(**part)).count();
         self.has(NUMBER).then_some(before * 8)
+    }
+
+    /// When a record that is no sample was made, in nanoseconds: it stands near its end. `None` where it does not.
+    pub(super) fn time_of_other(&self, body: &[u8]) -> Option<u64> {
+        let behind = [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
+        let place = body.len().checked_sub(8 * (behind + 1))?;
+        (self.ends_all && self.has(TIME)).then(|| word(body, place)).flatten()
     }
 
     /// Reads a sample without its header, of which `mode` is the low byte of the flags.

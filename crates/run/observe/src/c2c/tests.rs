@@ -43,6 +43,12 @@ impl Made {
         self.record(9, mode, &Made::words(&[0x4000, thread, 5_000_000_000, address, 0, period, source]));
     }
 
+    /// A name with its time, as all records end where an event says so: thread, time and CPU.
+    fn name_at(&mut self, (pid, tid): Thread, name: &[u8; 8], time_ns: u64) {
+        let thread = [pid.to_ne_bytes(), tid.to_ne_bytes()].concat();
+        self.record(3, 0, &[&thread[..], name, &thread, &time_ns.to_ne_bytes(), &[0; 8]].concat());
+    }
+
     /// The file with one event.
     fn file(&self) -> Vec<u8> {
         let (attribute, header) = (128_u64, 104_u64);
@@ -97,6 +103,23 @@ fn a_line_passes_from_its_writer_to_its_reader() {
     ];
     assert_eq!(sampled.observation.unseen, expected);
     sampled.observation.pattern("app").check().unwrap();
+}
+
+/// Each CPU's records stand in the file on their own.
+#[test]
+fn names_go_by_their_times() {
+    let mut made = Made::default();
+    made.fork(A, MAIN, 20);
+    made.name_at(A, b"worker\0\0", 30);
+    made.fork(B, MAIN, 40);
+    made.name_at(MAIN, b"before\0\0", 5);
+    made.name_at(MAIN, b"app\0\0\0\0\0", 10);
+    [MAIN, A, B].into_iter().for_each(|thread| made.sample(thread, 0x1000, STORE, 1000));
+    let mut file = made.file();
+    file[104 + 40..104 + 48].copy_from_slice(&(1_u64 << 18).to_ne_bytes());
+    let sampled = read_bytes(file).unwrap();
+    let told: Vec<&str> = sampled.observation.tasks.iter().map(|task| task.name.as_str()).collect();
+    assert_eq!(told, ["app#0", "worker", "app#1"]);
 }
 
 #[test]
