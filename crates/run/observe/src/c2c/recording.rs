@@ -158,7 +158,7 @@ impl<R: Read + Seek> Recording<R> {
         layout.sample(header[4], body)
     }
 
-    /// A record that is no sample. All events of a recording end them alike.
+    /// Any other record than a sample. All events of a recording end them alike.
     fn plain(&self, kind: u32, body: &[u8]) -> Option<Record> {
         match kind {
             COMM => {

@@ -69,7 +69,7 @@ pub(super) struct Layout {
     period: u64,
     branches: u64,
     user_registers: u64,
-    /// Whether records that are no samples end with a thread, a time and numbers.
+    /// Whether other records than samples end with a thread, a time and numbers.
     ends_all: bool,
 }
 
@@ -122,7 +122,7 @@ impl Layout {
         self.has(NUMBER).then_some(before * 8)
     }
 
-    /// When a record that is no sample was made, in nanoseconds: it stands near its end. `None` where it does not.
+    /// The time of a record other than a sample, in nanoseconds, which stands near its end; `None` where it does not.
     pub(super) fn time_of_other(&self, body: &[u8]) -> Option<u64> {
         let behind = [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
         let place = body.len().checked_sub(8 * (behind + 1))?;
