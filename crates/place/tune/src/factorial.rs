@@ -5,7 +5,16 @@
 
 use crate::race::{Confirmed, DEFAULT, Outcome};
 use seatmap_statistics::friedman::worse_than_best;
-use seatmap_statistics::signed_rank::shift;
+use seatmap_statistics::signed_rank::{self, shift};
+
+/// The fewest runs that choose where nobody gives a confidence that needs more, and as many that confirm.
+const FEWEST_OF_HALF: usize = 6;
+
+/// The fewest runs of each candidate, half of which choose and half confirm: fewer have no interval of this confidence.
+#[must_use]
+pub fn fewest_runs(confidence: f64) -> usize {
+    2 * FEWEST_OF_HALF.max(signed_rank::fewest(confidence))
+}
 
 /// Judges candidates by the log costs of their runs, a row a candidate. The runs of one number are a block. The first
 /// `choosing` of them choose the winner: the least mean of those that Friedman's test does not find worse.
@@ -69,6 +78,16 @@ mod tests {
         let outcome = judge(&costs, 10, 0.95);
         let against = outcome.against_default().unwrap().shift.unwrap();
         assert!(outcome.winner == 1 && against.low <= 0.0 && against.high >= 0.0, "{against:?}");
+    }
+
+    #[test]
+    fn the_fewest_runs_have_an_interval() {
+        for confidence in [0.5, 0.95, 0.99, 0.999] {
+            let runs = fewest_runs(confidence);
+            let outcome = judge(&costs(&[0.5, 0.1], runs), runs / 2, confidence);
+            assert!(outcome.against_default().unwrap().shift.is_some(), "{confidence}");
+        }
+        assert!(fewest_runs(0.95) == 12 && fewest_runs(0.999) > 20);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::over_ranks::{Start, failed, machine_hash, tell};
 use crate::{input, output, pattern_input, verbs};
 use seatmap_catalog::{Capability, Machine, Runner};
+use seatmap_papers::rank::times::rounded;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
 use seatmap_place::{Level, PlaceRequest};
@@ -22,11 +23,8 @@ use seatmap_tune::{Better, Fingerprint, OnModel, Tuned, factorial};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Runs of each candidate where nobody says: half of them choose the winner, half confirm it.
+/// Runs of each candidate where nobody says and the confidence needs no more: half choose the winner, half confirm it.
 const RUNS_EACH: usize = 20;
-
-/// The fewest runs of each candidate: intervals of 95 % need six to confirm, and as many choose.
-const FEWEST_EACH: usize = 12;
 
 /// Kicks of each search for candidates: a search by count finds the same everywhere.
 const KICKS: u64 = 2000;
@@ -130,12 +128,13 @@ impl<'a> Race<'a> {
     }
 
     fn runs_each(&self, candidates: usize) -> Result<usize, CliError> {
-        let Some(budget) = self.typed.budget else { return Ok(RUNS_EACH) };
+        let fewest = factorial::fewest_runs(self.typed.confidence);
+        let Some(budget) = self.typed.budget else { return Ok(RUNS_EACH.max(fewest)) };
         let each = budget as usize / candidates;
-        match each < FEWEST_EACH {
+        match each < fewest {
             true => Err(CliError::input(format!(
-                "{candidates} candidates need {} runs, {FEWEST_EACH} each; raise --budget, or lower --candidates",
-                candidates * FEWEST_EACH
+                "{candidates} candidates need {} runs, {fewest} each; raise --budget, or lower --candidates",
+                candidates * fewest
             ))),
             false => Ok(each),
         }
@@ -152,8 +151,7 @@ impl<'a> Race<'a> {
         let mut times_ns = vec![0.0; jobs.len()];
         let mut known = 0;
         let mut keep = |part: &[Numbered], ns: &[f64]| {
-            // As they are read from a file again.
-            part.iter().zip(ns).for_each(|((at, _), ns)| times_ns[*at] = (ns * 1000.0).round() / 1000.0);
+            part.iter().zip(ns).for_each(|((at, _), ns)| times_ns[*at] = rounded(*ns));
             known += part.len();
             bar.show(known, jobs.len());
             if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
