@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(journal_of(&root, "/group"), None);
         mark(&root, "/group", &journal);
         match journal_of(&root, "/group") {
-            None => return eprintln!("skipped: no extended attributes in {}", folder.path().display()),
+            None => return seatmap_needs::skipped!("no extended attributes in {}", folder.path().display()),
             found => assert_eq!(found, Some(journal.clone())),
         }
         std::fs::remove_file(journal).unwrap();

@@ -40,7 +40,7 @@ fn a_meter_enters_and_only_the_cpuset_is_a_wall() {
     let _held = settings_lock::take().unwrap();
     let group = match Group::of(cpus[0]) {
         Ok(group) => group,
-        Err(error) => return eprintln!("skipped: no v1 cpuset can be made: {error}"),
+        Err(error) => return seatmap_needs::skipped!("no v1 cpuset can be made: {error}"),
     };
     let options = NoiseOptions {
         duration: Duration::from_millis(40),

@@ -149,6 +149,13 @@ fn nothing_is_unfinished_or_silenced_without_a_reason() {
     assert_none("silenced without a reason", &lines_that(&others(), silenced));
 }
 
+/// The harness hides what a passing test prints, and a skipped test passes.
+#[test]
+fn a_test_that_is_skipped_says_so_past_the_harness() {
+    let hidden = |lines: &[&str], at: usize| lines[at].contains("eprintln!(\"skipped");
+    assert_none("hidden by the harness; seatmap_needs::skipped! is not", &lines_that(&others(), hidden));
+}
+
 #[test]
 fn no_path_of_anybodys_machine() {
     let texts: Vec<_> = texts(&[".rs", ".md", ".toml", ".json", "Makefile", "/run", ".svg", ".snap"]);

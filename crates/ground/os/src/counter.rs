@@ -158,7 +158,7 @@ mod tests {
     fn a_childs_page_faults_are_counted_and_the_own_ones_are_not() {
         let mut counter = match Counter::of_children(&Event::named("page-faults").unwrap()) {
             Ok(counter) => counter,
-            Err(error) => return eprintln!("skipped: {error}"),
+            Err(error) => return seatmap_needs::skipped!("{error}"),
         };
         std::hint::black_box(vec![1_u8; 1 << 20]);
         assert_eq!(counter.read().unwrap(), 0);

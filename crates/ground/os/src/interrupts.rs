@@ -152,7 +152,7 @@ ERR:          0
 
     #[test]
     fn this_computer_has_some() {
-        let Ok(text) = std::fs::read("/proc/interrupts") else { return eprintln!("skipped: no /proc/interrupts") };
+        let Ok(text) = std::fs::read("/proc/interrupts") else { return seatmap_needs::skipped!("no /proc/interrupts") };
         let table = Interrupts::parse(&text);
         assert_eq!(table.counts.len(), table.cpus.len() * table.rows.len());
         assert!(table.since(&table, table.cpus[0]).is_empty());

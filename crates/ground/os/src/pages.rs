@@ -134,7 +134,7 @@ mod tests {
     fn this_process_has_pages_and_a_policy() {
         let root = Root::new("/");
         let pid = std::process::id() as Tid;
-        let Ok(found) = Pages::of_process(&root, pid) else { return eprintln!("skipped: no numa_maps here") };
+        let Ok(found) = Pages::of_process(&root, pid) else { return seatmap_needs::skipped!("no numa_maps here") };
         assert!(found.own() > 0 && !found.nodes().is_empty());
         let policy = policy_of_thread(&root, pid).unwrap().unwrap();
         assert!(!policy.contains(' ') || policy.contains(':'), "{policy}");
@@ -145,7 +145,7 @@ mod tests {
         let pid = std::process::id() as Tid;
         match migrate(pid, &CpuSet::single(0), &CpuSet::single(0)) {
             Ok(left) => assert_eq!(left, 0),
-            Err(error) => eprintln!("skipped: no pages can be moved here: {error}"),
+            Err(error) => seatmap_needs::skipped!("no pages can be moved here: {error}"),
         }
     }
 }

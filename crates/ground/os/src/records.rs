@@ -169,7 +169,7 @@ mod tests {
         };
         let mut all = match begun() {
             Ok(all) => all,
-            Err(error) => return eprintln!("skipped: no records here: {error}"),
+            Err(error) => return seatmap_needs::skipped!("no records here: {error}"),
         };
         // A thread that waits is woken, and so is the one that waits for its end.
         let thread = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(10)));

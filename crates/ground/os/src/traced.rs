@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_vdso_is_a_library() {
-        let Some(address) = vdso(std::process::id() as Tid) else { return eprintln!("skipped: no vDSO here") };
+        let Some(address) = vdso(std::process::id() as Tid) else { return seatmap_needs::skipped!("no vDSO here") };
         // SAFETY: the kernel maps the vDSO for as long as the process lives, and four bytes are its file's beginning.
         let beginning = unsafe { *std::ptr::with_exposed_provenance::<[u8; 4]>(address as usize) };
         assert_eq!(&beginning, b"\x7fELF");

@@ -93,7 +93,7 @@ mod tests {
     fn this_computers_tracepoints_have_numbers() {
         let tracefs = match Tracefs::open() {
             Ok(tracefs) => tracefs,
-            Err(error) => return eprintln!("skipped: no tracefs here: {error}"),
+            Err(error) => return seatmap_needs::skipped!("no tracefs here: {error}"),
         };
         let tracepoint = tracefs.tracepoint("sched/sched_waking").unwrap();
         assert!(tracepoint.number > 0 && tracepoint.field("pid").is_some_and(|(_, size)| size == 4));

@@ -168,7 +168,7 @@ mod tests {
     fn a_write_names_its_thread_while_the_word_is_watched() {
         let mut watchpoints = match Watchpoints::begin() {
             Ok(watchpoints) => watchpoints,
-            Err(error) => return eprintln!("skipped: no watchpoints here: {error}"),
+            Err(error) => return seatmap_needs::skipped!("no watchpoints here: {error}"),
         };
         let words = [const { AtomicU64::new(0) }; 2];
         let [watched, other] = words.each_ref();

@@ -114,7 +114,7 @@ mod tests {
     fn who_does_not_try_needs_no_lock() {
         let online = Cpus::read().unwrap().online;
         let (Some(last), true) = (online.last(), online.len() > 1) else {
-            return eprintln!("skipped: isolation needs two CPUs");
+            return seatmap_needs::skipped!("isolation needs two CPUs");
         };
         let _held = settings_lock::take().unwrap();
         let read = examine(&topology(), &[*last], false);

@@ -189,7 +189,7 @@ mod tests {
         let cpus = affinity::current().unwrap();
         let report = match on(&cpus, &short()) {
             // Another process is making a cell here: the test can report no figure.
-            Err(error @ (Error::Moved { .. } | Error::Cpuset { .. })) => return eprintln!("skipped: {error}"),
+            Err(error @ (Error::Moved { .. } | Error::Cpuset { .. })) => return seatmap_needs::skipped!("{error}"),
             result => result.unwrap(),
         };
         assert_eq!(report.cpus.iter().map(|noise| noise.cpu).collect::<Vec<_>>(), cpus);

@@ -99,9 +99,9 @@ mod tests {
     fn a_narrow_mask_is_left_behind() {
         let cpus = affinity::current().unwrap();
         let Some((first, others)) = cpus.split_first() else { return };
-        let Some(last) = others.last() else { return eprintln!("skipped: one CPU has no narrower mask") };
+        let Some(last) = others.last() else { return seatmap_needs::skipped!("one CPU has no narrower mask") };
         match aside(|| affinity::pin(&[*first]).map(|()| aside(|| take(*last, &[]))).unwrap()) {
-            Err(error @ Error::Cpuset { .. }) => eprintln!("skipped: {error}"),
+            Err(error @ Error::Cpuset { .. }) => seatmap_needs::skipped!("{error}"),
             seat => seat.unwrap(),
         }
     }

@@ -404,7 +404,7 @@ mod tests {
         let own = Subject::Processes(vec![std::process::id() as Tid]);
         let mut session = match Session::begin(Some(Method::Wakeups), Means::Ebpf, &own) {
             Ok(session) => session,
-            Err(error) => return eprintln!("skipped: {error}"),
+            Err(error) => return seatmap_needs::skipped!("{error}"),
         };
         let watch = |session: &mut Session, ms: u64| {
             let until = session.elapsed() + Duration::from_millis(ms);

@@ -296,7 +296,7 @@ mod tests {
         let pid = std::process::id() as Tid;
         let mut counting = match Counting::begin(&Root::new("/"), &BTreeSet::from([pid])) {
             Ok(counting) => counting,
-            Err(why) => return eprintln!("skipped: {why}"),
+            Err(why) => return seatmap_needs::skipped!("{why}"),
         };
         for _ in 0..200 {
             std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_micros(100))).join().unwrap();

@@ -57,7 +57,7 @@ fn watched() -> Option<Tid> {
 #[test]
 fn processes_of_others_are_seen_in_part() {
     if !is_root() {
-        return eprintln!("skipped: it takes root to look as another user");
+        return seatmap_needs::skipped!("it takes root to look as another user");
     }
     let child = sleeper();
     let mut inner = Command::new(std::env::current_exe().unwrap());
@@ -85,11 +85,11 @@ fn inner_sees_others_in_part() {
 #[test]
 fn a_proc_that_hides_processes_is_told() {
     if !is_root() {
-        return eprintln!("skipped: it takes root to mount /proc");
+        return seatmap_needs::skipped!("it takes root to mount /proc");
     }
     let release = Root::new("/").read("/proc/sys/kernel/osrelease").unwrap();
     if release.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_none_or(|major| major < 6) {
-        return eprintln!("skipped: before Linux 5.8 such a mount would hide processes everywhere");
+        return seatmap_needs::skipped!("before Linux 5.8 such a mount would hide processes everywhere");
     }
     let child = sleeper();
     // In a namespace of mounts of its own, so that no other process loses sight of anything.
@@ -98,9 +98,9 @@ fn a_proc_that_hides_processes_is_told() {
     let mut inner = Command::new("unshare");
     inner.args(["--mount", "--propagation", "private", "sh", "-c", script]).arg(std::env::current_exe().unwrap());
     match inner.env(WATCHED, child.0.id().to_string()).output() {
-        Ok(output) if output.status.code() == Some(77) => eprintln!("skipped: /proc cannot be mounted here"),
-        Ok(output) if output.status.code() == Some(126) => eprintln!("skipped: nobody may not run this test"),
-        Err(error) => eprintln!("skipped: there is no unshare: {error}"),
+        Ok(output) if output.status.code() == Some(77) => seatmap_needs::skipped!("/proc cannot be mounted here"),
+        Ok(output) if output.status.code() == Some(126) => seatmap_needs::skipped!("nobody may not run this test"),
+        Err(error) => seatmap_needs::skipped!("there is no unshare: {error}"),
         output => assert_eq!(failure(output), None),
     }
 }

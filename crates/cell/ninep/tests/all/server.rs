@@ -391,7 +391,7 @@ fn who_never_reads_stops_only_himself() {
 fn what_the_user_may_not_is_refused() {
     // SAFETY: the call cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
-        return eprintln!("skipped: root may everything; the tests of the controller become somebody else");
+        return seatmap_needs::skipped!("root may everything; the tests of the controller become somebody else");
     }
     let mut served = served(false).attached();
     fs::set_permissions(served.shown("file"), fs::Permissions::from_mode(0o0)).unwrap();

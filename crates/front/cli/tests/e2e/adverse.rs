@@ -19,7 +19,7 @@ fn without_rights(arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seatmap"));
     command.args(arguments).current_dir("/").env("HOME", "/nowhere").env("SEATMAP_DATA", data());
     let output = command.uid(NOBODY).gid(NOBODY).output();
-    output.inspect_err(|error| eprintln!("skipped: no other user here: {error}")).ok()
+    output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_user_without_rights_is_told_which_are_missing() {
         let Some(output) = without_rights(arguments) else { return };
         let said = String::from_utf8(output.stderr).unwrap();
         if output.status.success() {
-            return eprintln!("skipped: every user may observe programs here");
+            return seatmap_needs::skipped!("every user may observe programs here");
         }
         let is_clear = said.contains("this user may not observe programs here") && said.contains("CAP_PERFMON");
         assert!(output.status.code() == Some(1) && is_clear, "{arguments:?}: {said}");
@@ -60,7 +60,7 @@ fn on_a_small_disk(place: &Place, line: &str) -> Option<Output> {
         command.env("seatmap", seatmap.get_program()).output()
     };
     if !run(mount).is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: this user may mount nothing");
+        seatmap_needs::skipped!("this user may mount nothing");
         return None;
     }
     run(&format!("{mount} && cd full && {line}")).ok()
@@ -69,7 +69,7 @@ fn on_a_small_disk(place: &Place, line: &str) -> Option<Output> {
 #[test]
 fn a_race_on_a_full_disk_keeps_the_runs_before() {
     if two_cpus().is_none() {
-        return eprintln!("skipped: one CPU");
+        return seatmap_needs::skipped!("one CPU");
     }
     let place = Place::new();
     // The twentieth run fills the disk.
@@ -96,7 +96,7 @@ fn results_that_do_not_fit_on_the_disk_are_a_failure_and_are_shown() {
     let output = on_a_small_disk(&place, &format!("{fill}; $seatmap observe -o o.json -- sh -c 'echo | cat'")).unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     if said.contains("may not observe") {
-        return eprintln!("skipped: {said}");
+        return seatmap_needs::skipped!("{said}");
     }
     assert!(output.status.code() == Some(1) && said.contains("o.json: No space left on device"), "{said}");
     assert!(said.contains("cannot be seen by") && !said.contains("next: seatmap place"), "{said}");
@@ -151,7 +151,7 @@ fn the_program_outlives_an_observer_that_is_killed() {
     let place = Place::new();
     let library = std::env::current_exe().unwrap().parent().unwrap().join("libseatmap_trace.so");
     if !installed("gcc") || !library.is_file() {
-        return eprintln!("skipped: no gcc, or libseatmap_trace is not built");
+        return seatmap_needs::skipped!("no gcc, or libseatmap_trace is not built");
     }
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace-c/tests/programs/pages.c");
     let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(place.path("pages")).arg(source).status();
@@ -159,7 +159,7 @@ fn the_program_outlives_an_observer_that_is_killed() {
     for method in ["auto", "pages"] {
         let probe = place.run(&["observe", "--method", method, "--", "true"]);
         if !probe.status.success() {
-            return eprintln!("skipped: {}", String::from_utf8_lossy(&probe.stderr));
+            return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&probe.stderr));
         }
         let script = "echo $$ > pid; exec ./pages pairs > said";
         let mut observer = started(&place, &["observe", "--method", method, "--", "sh", "-c", script]);
@@ -178,7 +178,7 @@ fn the_program_outlives_an_observer_that_is_killed() {
 fn varied(place: &Place, script: &str) -> Option<Command> {
     let switch = "/proc/sys/kernel/numa_balancing";
     if !std::path::Path::new(switch).exists() || two_cpus().is_none() {
-        eprintln!("skipped: no NUMA balancing, or one CPU");
+        seatmap_needs::skipped!("no NUMA balancing, or one CPU");
         return None;
     }
     place.file("switch", "2\n");
@@ -186,7 +186,7 @@ fn varied(place: &Place, script: &str) -> Option<Command> {
     let mount = format!("mount --bind switch {switch}");
     let probe = Command::new("unshare").args(["--mount", "sh", "-c", &mount]).current_dir(place.folder()).output();
     if !probe.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: this user may mount nothing");
+        seatmap_needs::skipped!("this user may mount nothing");
         return None;
     }
     let race = "tune --vary numa-balancing --candidates 2 --budget 30 --json --lower-is-better";

@@ -67,12 +67,12 @@ fn build(place: &Place) {
 
 fn can_play(place: &Place) -> bool {
     if !installed("gcc") || two_cpus().is_none() {
-        eprintln!("skipped: no gcc, or one CPU");
+        seatmap_needs::skipped!("no gcc, or one CPU");
         return false;
     }
     let probe = place.run(&["observe", "--", "true"]);
     if !probe.status.success() {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&probe.stderr));
+        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&probe.stderr));
     }
     probe.status.success()
 }

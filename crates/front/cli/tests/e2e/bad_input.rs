@@ -25,7 +25,7 @@ fn cpus_that_cannot_be_had() {
 #[test]
 fn a_cpu_outside_the_mask_is_refused() {
     let cpus = seatmap_os::affinity::current().unwrap();
-    let [first, second, ..] = cpus[..] else { return eprintln!("skipped: two CPUs are needed") };
+    let [first, second, ..] = cpus[..] else { return seatmap_needs::skipped!("two CPUs are needed") };
     let place = Place::new();
     let arguments = ["measure", "--cpus", &format!("{first},{second}")];
     let output = std::thread::scope(|scope| {
@@ -139,7 +139,7 @@ fn a_name_cannot_run_as_a_script() {
 #[test]
 fn a_full_disk_is_a_failure_and_never_a_panic() {
     if !std::path::Path::new("/dev/full").exists() {
-        return eprintln!("skipped: /dev/full is absent");
+        return seatmap_needs::skipped!("/dev/full is absent");
     }
     let place = Place::new();
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();

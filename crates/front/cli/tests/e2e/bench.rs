@@ -59,7 +59,7 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
         bench(&place, &["--lower-is-better", "-o", "then.json", "--cpus", "0", "--", "echo", "rate", rate])
     };
     if then("100").status.code() != Some(0) {
-        return eprintln!("skipped: this process may not use CPU 0");
+        return seatmap_needs::skipped!("this process may not use CPU 0");
     }
     // The later runs take the CPU of the earlier ones, whichever are quiet now.
     let now = ["--lower-is-better", "--baseline", "then.json", "--fail-above", "3", "--", "echo", "rate"];

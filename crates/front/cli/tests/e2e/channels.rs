@@ -32,7 +32,7 @@ fn this_computer_is_a_machine_too() {
     let curve = place.run(&["channels", "curve", "--from", "999999", "--json"]);
     assert_eq!(curve.status.code(), Some(2), "{}", String::from_utf8_lossy(&curve.stderr));
     if cpus < 2 {
-        return eprintln!("skipped: one CPU");
+        return seatmap_needs::skipped!("one CPU");
     }
     let slices = ["channels", "slices", "--pairs", "1", "--sections", "1", "--runs", "1", "--json"];
     let found = place.run(&slices);

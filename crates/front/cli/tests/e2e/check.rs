@@ -124,7 +124,7 @@ fn is_root() -> bool {
     // SAFETY: geteuid cannot fail and touches nothing.
     let root = unsafe { libc::geteuid() } == 0;
     if !root {
-        eprintln!("skipped: root is needed");
+        seatmap_needs::skipped!("root is needed");
     }
     root
 }

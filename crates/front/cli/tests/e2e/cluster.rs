@@ -119,7 +119,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/clus
 fn is_refused(output: &Output) -> bool {
     let is_refused = output.status.code() == Some(2) || stderr(output).contains("unshare");
     if is_refused {
-        eprintln!("skipped: {}", stderr(output));
+        seatmap_needs::skipped!("{}", stderr(output));
     }
     is_refused
 }
@@ -195,7 +195,7 @@ fn ended_by(signal: &str, whom: impl Fn(u32) -> String) {
     let mut out = std::io::BufReader::new(cluster.stdout.take().unwrap());
     std::io::BufRead::read_line(&mut out, &mut said).unwrap();
     if said != "up\n" {
-        return eprintln!("skipped: {:?}", cluster.wait().unwrap());
+        return seatmap_needs::skipped!("{:?}", cluster.wait().unwrap());
     }
     let first = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", cluster.id())).unwrap();
     let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
@@ -306,7 +306,7 @@ fn a_rank_is_seated_and_checked_on_its_node() {
     };
     let allowed = seatmap_os::affinity::current().unwrap();
     if !allowed.contains(&0) {
-        return eprintln!("skipped: CPU 0 is not this process's");
+        return seatmap_needs::skipped!("CPU 0 is not this process's");
     }
     let seated = run("1", &["sh", "-c", "grep Cpus_allowed_list /proc/self/status"]);
     assert_eq!(String::from_utf8_lossy(&seated.stdout).trim(), "Cpus_allowed_list:\t0");
@@ -389,9 +389,8 @@ fn ranks_measure_through_mpi_as_well() {
     assert_eq!(missing.status.code(), Some(2));
     assert!(stderr(&missing).contains("'no-such-mpicc' cannot be started"), "{}", stderr(&missing));
     // A launcher that knows nothing of MPI: each rank would be a job of its own.
-    let has_mpi = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    if !has_mpi("mpicc") || !has_mpi("mpirun") {
-        return eprintln!("skipped: no MPI");
+    if !seatmap_needs::tool("mpicc") || !seatmap_needs::tool("mpirun") {
+        return;
     }
     let apart = started(&place, 2, &["--each-rank", "--trips", "1ms", "--mpi", "-o", "apart.json"]);
     assert_eq!(apart.status.code(), Some(1));
@@ -404,7 +403,7 @@ fn ranks_measure_through_mpi_as_well() {
     job.args(mpirun).args(options).current_dir(place.folder()).env_remove("SEATMAP_SECRET");
     let output = job.output().unwrap();
     if stderr(&output).contains("unrecognized") || stderr(&output).contains("unknown option") {
-        return eprintln!("skipped: another MPI than Open MPI");
+        return seatmap_needs::skipped!("another MPI than Open MPI");
     }
     assert!(output.status.success(), "{}", stderr(&output));
     let cluster: Value = serde_json::from_str(&place.read("mpi.json")).unwrap();

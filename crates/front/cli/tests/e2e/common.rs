@@ -88,7 +88,7 @@ pub fn data() -> &'static Path {
 pub fn published(name: &str) -> Option<PathBuf> {
     let path = data().join(name);
     if !path.exists() {
-        eprintln!("skipped: {} is absent", path.display());
+        seatmap_needs::skipped!("{} is absent", path.display());
     }
     path.exists().then_some(path)
 }
@@ -97,7 +97,7 @@ pub fn published(name: &str) -> Option<PathBuf> {
 pub fn two_cpus() -> Option<String> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
-        eprintln!("skipped: a distance needs two CPUs");
+        seatmap_needs::skipped!("a distance needs two CPUs");
     }
     cpus.get(..2).map(|two| format!("{},{}", two[0], two[1]))
 }

@@ -31,7 +31,7 @@ fn nothing_is_tried_unless_asked() {
     let online = seatmap_os::cpus::Cpus::read().unwrap().online;
     let last = online[online.len() - 1].to_string();
     if online.len() < 2 {
-        return eprintln!("skipped: isolation needs two CPUs");
+        return seatmap_needs::skipped!("isolation needs two CPUs");
     }
     let read = place.json(&["doctor", "--cpus", &last, "--json"]);
     let backend = found(&read, "cpuset backend");
@@ -49,7 +49,7 @@ fn isolation_is_examined_for_the_cpus_in_question() {
     let online = seatmap_os::cpus::Cpus::read().unwrap().online;
     let (first, last) = (online[0], online[online.len() - 1]);
     if first == last {
-        eprintln!("skipped: isolation needs two CPUs");
+        seatmap_needs::skipped!("isolation needs two CPUs");
         return;
     }
     let found = place.json(&["doctor", "--try", "--cpus", &last.to_string(), "--json"]);

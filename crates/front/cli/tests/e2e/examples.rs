@@ -86,7 +86,7 @@ fn possible(example: &Example) -> bool {
     let data_missing = command.contains("$SEATMAP_DATA") && !data().exists();
     let missing = hidden || data_missing || host_missing || server_missing || unseen;
     if missing {
-        eprintln!("skipped: {command}");
+        seatmap_needs::skipped!("{command}");
     }
     !missing
 }

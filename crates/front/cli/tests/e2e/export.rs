@@ -17,8 +17,8 @@ fn every_format_goes_to_stdout_or_a_file() {
 
 #[test]
 fn lstopo_prints_the_distances() {
-    if Command::new("lstopo-no-graphics").arg("--version").output().is_err() {
-        return eprintln!("skipped: lstopo is not installed");
+    if !seatmap_needs::tool("lstopo-no-graphics") {
+        return;
     }
     let place = Place::new();
     place.stdout(&["export", "--format", "hwloc-xml", "xeon-e5-2680-2s", "-o", "x.xml"]);
@@ -224,7 +224,7 @@ fn structured_formats_are_what_they_say() {
             .output()
             .is_ok_and(|it| it.status.success())
         {
-            eprintln!("skipped: python3 with {module} is not installed");
+            seatmap_needs::skipped!("python3 with {module} is not installed");
             continue;
         }
         let text = place.stdout(&["export", "--format", format, "plan.json"]);

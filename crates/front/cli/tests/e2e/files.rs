@@ -86,7 +86,7 @@ fn built(place: &Place, name: &str) -> Option<String> {
     let built = Command::new("gcc").args(["-static", "-o"]).arg(place.path(name)).arg(source).output();
     let is_built = built.is_ok_and(|built| built.status.success());
     if !is_built {
-        eprintln!("skipped: no gcc that links statically here");
+        seatmap_needs::skipped!("no gcc that links statically here");
     }
     is_built.then(|| format!("./{name}"))
 }
@@ -287,7 +287,7 @@ fn as_a_stranger() {
 #[test]
 fn a_stranger_has_no_rights_but_his_own() {
     if !is_root() {
-        return eprintln!("skipped: only root can become a stranger");
+        return seatmap_needs::skipped!("only root can become a stranger");
     }
     let place = Place::new();
     let _controller = serving(&place, &["--group", "4711"]);
@@ -307,7 +307,7 @@ fn a_stranger_has_no_rights_but_his_own() {
     };
     match as_stranger(4711) {
         Ok(said) => assert!(said.contains("[let in]"), "{said}"),
-        Err(error) => return eprintln!("skipped: a stranger cannot start this test here: {error}"),
+        Err(error) => return seatmap_needs::skipped!("a stranger cannot start this test here: {error}"),
     }
     let made = fs::metadata(place.path("shown/open/mine")).unwrap();
     assert_eq!((made.uid(), made.gid()), (65_534, 4711));

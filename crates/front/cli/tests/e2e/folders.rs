@@ -61,7 +61,7 @@ fn a_planted_journal_writes_into_no_file_but_settings() {
 #[test]
 fn another_users_folder_is_not_obeyed() {
     if !is_root() {
-        return eprintln!("skipped: only root gives folders to another user");
+        return seatmap_needs::skipped!("only root gives folders to another user");
     }
     let place = Place::new();
     planted(&place);

@@ -120,7 +120,7 @@ fn a_gathered_computer_and_a_twin_are_machines_too() {
     let place = Place::new();
     let dump = data().join("sysfs/48amd64-4pa2n6c-sparse.tar.bz2");
     let Some(dump) = dump.to_str().filter(|dump| std::path::Path::new(dump).exists()) else {
-        return eprintln!("skipped: published dumps are absent");
+        return seatmap_needs::skipped!("published dumps are absent");
     };
     assert!(place.stdout(&["import", dump, "-o", "x.json"]).contains("48amd64-4pa2n6c-sparse with 48 PUs"));
     assert!(place.stdout(&["show", dump]).contains("48 PUs"));

@@ -111,7 +111,7 @@ fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
     assert_eq!(during, [(); 4].map(|()| narrow.clone()));
     assert_eq!([pinned.cpus(), free.cpus(), heir.cpus()], [narrow.clone(), wide.clone(), wide.clone()]);
     if orphan.parent() != "1" {
-        return eprintln!("skipped: orphans have another parent than the first process here");
+        return seatmap_needs::skipped!("orphans have another parent than the first process here");
     }
     assert_eq!((cpus(orphan.0), destroyed.status.code()), (narrow, Some(1)));
     let told = format!("'taskset -pc {wide} {}' widens it", orphan.0);

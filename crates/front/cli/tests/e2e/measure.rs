@@ -209,7 +209,7 @@ fn a_profile_on_file_can_be_measured_again() {
 #[test]
 fn only_the_cpus_of_the_mask_are_measured() {
     let cpus = seatmap_os::affinity::current().unwrap();
-    let [.., first, second] = cpus[..] else { return eprintln!("skipped: two CPUs are needed") };
+    let [.., first, second] = cpus[..] else { return seatmap_needs::skipped!("two CPUs are needed") };
     let place = Place::new();
     let narrow = || {
         seatmap_os::affinity::pin(&[first, second]).unwrap();

@@ -111,7 +111,7 @@ fn documents_keep_the_name_itself() {
 #[test]
 fn a_threads_name_is_shown() {
     let place = Place::new();
-    let Ok(program) = std::fs::read("/bin/true") else { return eprintln!("skipped: no /bin/true") };
+    let Ok(program) = std::fs::read("/bin/true") else { return seatmap_needs::skipped!("no /bin/true") };
     let name = place.file("a\u{202e}\u{9b}b", program);
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
     let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();

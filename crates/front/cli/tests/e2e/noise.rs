@@ -32,7 +32,7 @@ fn all_cpus_are_measured_unless_some_are_named() {
     let output = place.run(&["noise", "--seconds", "0.05", "--json"]);
     let told = String::from_utf8(output.stderr).unwrap();
     if !closed.is_empty() || told.contains("left out") || told.contains("moved off") {
-        eprintln!("skipped: somebody makes a cell of these CPUs: {told}");
+        seatmap_needs::skipped!("somebody makes a cell of these CPUs: {told}");
         return;
     }
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -73,7 +73,7 @@ fn the_trace_names_who_had_the_cpu() {
     hog.wait().unwrap();
     let told = String::from_utf8(table.stderr).unwrap();
     if told.contains("the kernel's trace cannot be had") || told.contains("moved off") || !is_seated {
-        return eprintln!("skipped: {told}");
+        return seatmap_needs::skipped!("{told}");
     }
     let shown = String::from_utf8(table.stdout).unwrap();
     assert!(shown.contains("by the kernel's trace\n") && shown.contains("hog-of-a-test"), "{shown}");

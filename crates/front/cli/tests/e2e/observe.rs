@@ -15,12 +15,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn ring(rounds: u32) -> Option<Place> {
     let place = Place::new();
     if !installed("gcc") {
-        eprintln!("skipped: no gcc");
+        seatmap_needs::skipped!("no gcc");
         return None;
     }
     let probe = place.run(&["observe", "--", "true"]);
     if !probe.status.success() {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&probe.stderr));
+        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&probe.stderr));
         return None;
     }
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe/threads.c");
@@ -96,7 +96,7 @@ fn bytes_over_pipes_are_counted_exactly() {
             ["observe", "--method", method, "--means", "ebpf", "--json", "--", "./ring", "schedule", "pipe"];
         let output = place.run(&arguments);
         if !output.status.success() {
-            return eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+            return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
         }
         let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
         let by_pipe: Vec<_> =
@@ -113,7 +113,7 @@ fn perf_sees_the_same_ring() {
         ["observe", "--method", "wakeups", "--means", "perf", "--json", "--", "./ring", "schedule", "futex"];
     let output = place.run(&arguments);
     if !output.status.success() {
-        return eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+        return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
     }
     let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(names(&pattern).len(), 9);
@@ -248,11 +248,11 @@ fn faults_are_refused() {
 #[test]
 fn redis_talks_with_its_clients() {
     if !["redis-server", "redis-benchmark"].into_iter().all(installed) {
-        return eprintln!("skipped: no redis");
+        return seatmap_needs::skipped!("no redis");
     }
     let place = Place::new();
     if !place.run(&["observe", "--", "true"]).status.success() {
-        return eprintln!("skipped: observing is not allowed here");
+        return seatmap_needs::skipped!("observing is not allowed here");
     }
     let socket = place.path("redis.sock").display().to_string();
     let script = format!(
@@ -274,7 +274,7 @@ fn library() -> Option<std::path::PathBuf> {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let is_there = folder.join("libseatmap_trace.so").is_file();
     if !is_there {
-        eprintln!("skipped: libseatmap_trace is not built");
+        seatmap_needs::skipped!("libseatmap_trace is not built");
     }
     is_there.then_some(folder)
 }
@@ -288,7 +288,7 @@ fn traced(name: &str) -> String {
 fn a_program_tells_of_its_own_shared_lines() {
     let (place, Some(folder)) = (Place::new(), library()) else { return };
     if !installed("gcc") {
-        return eprintln!("skipped: no gcc");
+        return seatmap_needs::skipped!("no gcc");
     }
     let (source, archive) = (traced("sharing.c"), folder.join("libseatmap_trace.a").display().to_string());
     let line = format!(
@@ -311,7 +311,7 @@ fn a_program_tells_of_its_own_shared_lines() {
 fn program_with_pages() -> Option<Place> {
     let (place, _) = (Place::new(), library()?);
     if !installed("gcc") {
-        eprintln!("skipped: no gcc");
+        seatmap_needs::skipped!("no gcc");
         return None;
     }
     let program = place.path("pages");
@@ -321,7 +321,7 @@ fn program_with_pages() -> Option<Place> {
         place.command(&["observe", "--method", "pages", "--", "true"]).env_remove("LD_PRELOAD").output().unwrap();
     let said = String::from_utf8(probe.stderr).unwrap();
     if !probe.status.success() {
-        eprintln!("skipped: {said}");
+        seatmap_needs::skipped!("{said}");
         return None;
     }
     Some(place)
@@ -384,7 +384,7 @@ fn pages_of_a_program_that_does_not_load_the_library_are_an_error() {
     let Some(place) = program_with_pages() else { return };
     let built = Command::new("gcc").args(["-static", "-o"]).arg(place.path("static")).arg(traced("pages.c")).output();
     if !built.is_ok_and(|output| output.status.success()) {
-        return eprintln!("skipped: no static C library");
+        return seatmap_needs::skipped!("no static C library");
     }
     let output = place.run(&["observe", "--method", "pages", "--", "./static", "pairs"]);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -400,7 +400,7 @@ fn ranks_of_a_job_are_observed() {
     let (place, Some(folder)) = (Place::new(), library()) else { return };
     let built = Command::new("mpicc").args(["-O1", "-o"]).arg(place.path("halo")).arg(traced("halo.c")).output();
     if !built.is_ok_and(|output| output.status.success()) || !installed("mpirun") {
-        return eprintln!("skipped: no MPI compiler");
+        return seatmap_needs::skipped!("no MPI compiler");
     }
     let so = folder.join("libseatmap_trace.so").display().to_string();
     let job = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "4", "./halo"];
@@ -409,7 +409,7 @@ fn ranks_of_a_job_are_observed() {
     let output = command.env_remove("LD_PRELOAD").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     if said.contains("unrecognized") || said.contains("unknown option") {
-        return eprintln!("skipped: another MPI than Open MPI");
+        return seatmap_needs::skipped!("another MPI than Open MPI");
     }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
@@ -443,7 +443,7 @@ fn a_recording_of_perf_is_read() {
     let mut perf = Command::new("perf");
     perf.args(["record", "-q", "-d", "-e", "page-faults", "-c", "1", "-o"]).arg(place.path("perf.data"));
     if !perf.args(["--", "sh", "-c", "(:); (:); :"]).status().is_ok_and(|status| status.success()) {
-        return eprintln!("skipped: perf records no page faults here");
+        return seatmap_needs::skipped!("perf records no page faults here");
     }
     let output = place.run(&["observe", "--recording", "perf.data", "--json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -486,7 +486,7 @@ fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     let place = Place::new();
     let output = place.run(&["observe", "--method", "c2c", "--", "touch", "began"]);
     if output.status.success() {
-        return eprintln!("skipped: the processor here samples memory");
+        return seatmap_needs::skipped!("the processor here samples memory");
     }
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(words.contains("the method c2c does not work here: "), "{words}");

@@ -8,18 +8,14 @@ use std::process::{Command, Output};
 fn swapped() -> Option<[u32; 2]> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
-        eprintln!("skipped: one CPU has no order");
+        seatmap_needs::skipped!("one CPU has no order");
     }
     cpus.get(..2).map(|two| [two[1], two[0]])
 }
 
-/// Whether a consumer is here, and a word about it where it is not.
+/// Whether a consumer works here; scripts/consumers installs it.
 fn installed(program: &str) -> bool {
-    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
-    if !found {
-        eprintln!("skipped: {program} is not installed; scripts/consumers does that");
-    }
-    found
+    seatmap_needs::tool(program)
 }
 
 /// Writes a plan and its export, which becomes the file `seats`.
@@ -183,7 +179,7 @@ fn mpirun_seats_the_ranks_as_the_rankfile_says() {
 fn rankfiles_hold_where_hwloc_counts_otherwise() {
     let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("lstopo-no-graphics")) else { return };
     if cpus != [1, 0] {
-        return eprintln!("skipped: CPUs 0 and 1 are needed");
+        return seatmap_needs::skipped!("CPUs 0 and 1 are needed");
     }
     let place = Place::new();
     let made = shell(&place, "lstopo-no-graphics -i 'pack:1 core:2 pu:2(indexes=0,2,1,3)' --of xml smt.xml");
@@ -200,7 +196,7 @@ fn openmp_program(place: &Place, runtime: &str) -> bool {
     assert!(shell(place, "gcc -fopenmp -c program.c").status.success());
     let linked = shell(place, &format!("gcc program.o -l{runtime} -o program")).status.success();
     if !linked {
-        eprintln!("skipped: {runtime} is not installed; scripts/consumers does that");
+        seatmap_needs::skipped!("{runtime} is not installed; scripts/consumers does that");
     }
     linked
 }

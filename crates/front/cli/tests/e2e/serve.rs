@@ -98,7 +98,7 @@ pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();
     let can = is_root() && std::fs::metadata("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance").is_ok();
     if !can || highest == "0" {
-        eprintln!("skipped: cells need root, a cpuset hierarchy of version 1 and two CPUs");
+        seatmap_needs::skipped!("cells need root, a cpuset hierarchy of version 1 and two CPUs");
         return None;
     }
     // One test at a time; one that failed has put its cells back.
@@ -117,7 +117,7 @@ pub fn made(output: &Output) -> bool {
     let is_taken = told.contains("can be made here") || told.contains(", and is remembered in ");
     assert!(output.status.success() || is_taken, "{told}");
     if is_taken {
-        eprintln!("skipped: {told}");
+        seatmap_needs::skipped!("{told}");
     }
     !is_taken
 }
@@ -254,7 +254,7 @@ fn what_is_no_request_is_answered_and_harms_nobody() {
 #[test]
 fn strangers_are_told_that_they_may_not() {
     if !is_root() {
-        return eprintln!("skipped: only root can become a stranger");
+        return seatmap_needs::skipped!("only root can become a stranger");
     }
     let place = Place::new();
     let everybody = std::fs::Permissions::from_mode(0o755);
@@ -271,7 +271,7 @@ fn strangers_are_told_that_they_may_not() {
             assert!(told.contains("only root and members of the controller's group"), "{told}");
             assert_eq!(as_stranger(4711).unwrap().0, Some(0));
         }
-        Err(error) => eprintln!("skipped: a stranger cannot start the binary here: {error}"),
+        Err(error) => seatmap_needs::skipped!("a stranger cannot start the binary here: {error}"),
     }
 }
 
@@ -342,7 +342,7 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     match as_stranger(&make("kept", &cpus)).output() {
         Ok(output) if !made(&output) => return,
         Ok(_) => {}
-        Err(error) => return eprintln!("skipped: a stranger cannot start the binary here: {error}"),
+        Err(error) => return seatmap_needs::skipped!("a stranger cannot start the binary here: {error}"),
     }
     controller.kill();
     let mut known = account(&place);
@@ -413,7 +413,7 @@ fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
     let affinity = || seatmap_os::affinity::current().unwrap();
     let before = affinity();
     if !before.iter().any(|cpu| format!("{cpu}-{cpu}") == cpus) {
-        return eprintln!("skipped: CPU {cpus} is somebody else's just now");
+        return seatmap_needs::skipped!("CPU {cpus} is somebody else's just now");
     }
     // At the first two it writes the ledger and its copy, and does not listen yet.
     for step in [3, 4, 5, 9, 14, 30] {
@@ -530,7 +530,7 @@ fn a_rest_that_was_left_goes_with_the_next_cell() {
     let place = Place::new();
     let left = std::path::Path::new("/sys/fs/cgroup/cpuset/seatmap+rest");
     if std::fs::create_dir(left).is_err() {
-        return eprintln!("skipped: somebody else's cell stands here");
+        return seatmap_needs::skipped!("somebody else's cell stands here");
     }
     let output = seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap();
     if !made(&output) {

@@ -17,7 +17,7 @@ fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("SEATMAP_RUN", place.path("run"));
     let output = command.output().ok().filter(|output| output.status.code() != Some(NOT_FOUND));
     let Some(output) = output else {
-        eprintln!("skipped: no {} here", shell.join(" "));
+        seatmap_needs::skipped!("no {} here", shell.join(" "));
         return None;
     };
     assert!(output.status.success(), "{output:?}");
@@ -148,7 +148,7 @@ fn what_make_install_installs_is_found_by_shells() {
     assert!(place.read("man/man1/seatmap-place.1").contains(".TH"));
     let loader = "source /usr/share/bash-completion/bash_completion && _completion_loader seatmap; complete -p seatmap";
     if !Path::new("/usr/share/bash-completion/bash_completion").exists() {
-        return eprintln!("skipped: no bash-completion here");
+        return seatmap_needs::skipped!("no bash-completion here");
     }
     let loaded = in_shell(&place, &["bash", "--norc"], &format!("XDG_DATA_HOME=$PWD/share; {loader}"));
     assert!(loaded.is_none_or(|loaded| loaded.contains("_clap_complete_seatmap seatmap")));

@@ -65,7 +65,7 @@ fn a_closed_stdout_is_a_failure() {
 #[test]
 fn a_full_stdout_is_a_failure() {
     if !std::path::Path::new("/dev/full").exists() {
-        return eprintln!("skipped: /dev/full is absent");
+        return seatmap_needs::skipped!("/dev/full is absent");
     }
     let place = place();
     PRINTING.iter().for_each(|arguments| assert_lost(arguments, &by_shell(&place, arguments, ">/dev/full")));

@@ -23,7 +23,7 @@ impl<'a> Terminal<'a> {
     fn open(place: &'a Place) -> Option<Self> {
         let version = Command::new("tmux").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
         if !version.is_ok_and(|status| status.success()) {
-            eprintln!("skipped: tmux is absent");
+            seatmap_needs::skipped!("tmux is absent");
             return None;
         }
         let terminal = Terminal { place };

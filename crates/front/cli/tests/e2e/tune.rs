@@ -23,7 +23,7 @@ fn document(output: &std::process::Output) -> Value {
 #[test]
 fn better_seats_are_found_and_written() {
     if two_cpus().is_none() {
-        return eprintln!("skipped: one CPU");
+        return seatmap_needs::skipped!("one CPU");
     }
     let place = Place::new();
     let options = ["--budget", "70", "-o", "plan.json", "--html", "p.html", "--json"];
@@ -43,7 +43,7 @@ fn better_seats_are_found_and_written() {
 #[test]
 fn the_default_is_not_replaced_by_what_is_worse() {
     if two_cpus().is_none() {
-        return eprintln!("skipped: one CPU");
+        return seatmap_needs::skipped!("one CPU");
     }
     let place = Place::new();
     let output = race(&place, &["--budget", "70", "-o", "plan.json"], BEST_FREE);
@@ -56,7 +56,7 @@ fn the_default_is_not_replaced_by_what_is_worse() {
 #[test]
 fn a_race_that_failed_goes_on_with_its_runs() {
     if two_cpus().is_none() {
-        return eprintln!("skipped: one CPU");
+        return seatmap_needs::skipped!("one CPU");
     }
     let place = Place::new();
     // Fails at the thirtieth run until a file says that all is well.
@@ -103,7 +103,7 @@ fn mistakes_are_told_before_anything_runs() {
 
 #[test]
 fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
-    let Some(cpus) = two_cpus() else { return eprintln!("skipped: one CPU") };
+    let Some(cpus) = two_cpus() else { return seatmap_needs::skipped!("one CPU") };
     let place = Place::new();
     place.stdout(&["measure", "--quick"]);
     let script = "head -c 300000 /dev/zero | cat | wc -c";
@@ -111,7 +111,7 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
     let output = place.run(&[&options[..], &["--", "sh", "-c", script]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if said.contains("not allowed") || said.contains("no thread was seen") {
-        return eprintln!("skipped: {said}");
+        return seatmap_needs::skipped!("{said}");
     }
     let found = document(&output);
     let best = &found["candidates"][1];

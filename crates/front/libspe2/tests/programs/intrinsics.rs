@@ -40,7 +40,7 @@ fn an_intrinsic_is_one_instruction_where_there_is_one() {
     tool.cellcc_for("x86-64-v3", &compile).unwrap();
     let object = tool.path("single.o");
     let Ok(output) = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(object).output() else {
-        eprintln!("skipped: needs objdump");
+        seatmap_needs::skipped!("needs objdump");
         return;
     };
     let functions = disassembled(&String::from_utf8(output.stdout).unwrap());

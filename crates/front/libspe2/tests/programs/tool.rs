@@ -11,9 +11,11 @@ pub struct Tool {
 impl Tool {
     /// The compiler; `None`, visibly, on a computer without gcc or with another processor.
     pub fn new() -> Option<Self> {
-        let has_gcc = Command::new("gcc").arg("--version").output().is_ok_and(|output| output.status.success());
-        if !has_gcc || !cfg!(target_arch = "x86_64") {
-            eprintln!("skipped: needs gcc on x86-64");
+        if !cfg!(target_arch = "x86_64") {
+            seatmap_needs::skip("needs x86-64");
+            return None;
+        }
+        if !seatmap_needs::tool("gcc") {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ fn remember(state: &Path, cpus: &[u32]) {
 fn a_producer_and_its_consumer_sit_where_they_are_told() {
     let cpus = seatmap_os::affinity::current().unwrap_or_default();
     if cpus.len() < 2 {
-        eprintln!("skipped: two seats take two CPUs");
+        seatmap_needs::skipped!("two seats take two CPUs");
         return;
     }
     let state = tempfile::tempdir().unwrap();

@@ -48,7 +48,7 @@ fn a_published_machine_is_read() {
     let published =
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/core-to-core/epyc-7r13-2s-192.csv"));
     if !published.exists() {
-        eprintln!("skipped: {} absent", published.display());
+        seatmap_needs::skipped!("{} absent", published.display());
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -29,13 +29,9 @@ pub fn library() -> &'static Installed {
     LIBRARY.get_or_init(Installed::new)
 }
 
-/// Whether a program can be started; says so where it cannot.
+/// Whether a program works here; says so where it does not.
 pub fn there_is(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found {
-        eprintln!("skipped: {program} is absent");
-    }
-    found
+    seatmap_needs::tool(program)
 }
 
 /// A command's stdout, if it succeeds.

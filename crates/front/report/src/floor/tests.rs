@@ -154,7 +154,7 @@ fn published() -> Vec<Profile> {
     let folder = std::env::var("SEATMAP_DATA")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data").to_owned());
     let Ok(files) = std::fs::read_dir(format!("{folder}/core-to-core")) else {
-        eprintln!("skipped: no published measurements in {folder}");
+        seatmap_needs::skipped!("no published measurements in {folder}");
         return Vec::new();
     };
     let paths: BTreeSet<std::path::PathBuf> = files.map(|file| file.unwrap().path()).collect();

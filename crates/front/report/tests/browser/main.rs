@@ -9,11 +9,9 @@ mod sample;
 use devtools::Page;
 use seatmap_measure::classes::grouped_order;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 fn there_is_a_browser() -> bool {
-    let version = Command::new("chromium").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    version.is_ok_and(|status| status.success())
+    seatmap_needs::tool("chromium")
 }
 
 /// Where the middle of a cell is, by its place on the screen.
@@ -64,7 +62,6 @@ fn troubles(page: &Page) -> Vec<String> {
 #[test]
 fn the_page_works_in_a_browser() {
     if !there_is_a_browser() {
-        eprintln!("skipped: chromium absent");
         return;
     }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
@@ -97,7 +94,6 @@ fn is_seen(page: &mut Page, selector: &str) -> bool {
 #[test]
 fn a_placement_is_drawn_before_and_after() {
     if !there_is_a_browser() {
-        eprintln!("skipped: chromium absent");
         return;
     }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
@@ -140,7 +136,6 @@ fn side_by_side(page: &mut Page) {
 #[test]
 fn pages_fit_into_500_pixels() {
     if !there_is_a_browser() {
-        eprintln!("skipped: chromium absent");
         return;
     }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));

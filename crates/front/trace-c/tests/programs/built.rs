@@ -5,13 +5,9 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// Whether a program can be started; says so where it cannot.
-pub fn there_is(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found {
-        eprintln!("skipped: {program} is absent");
-    }
-    found
+/// Whether a compiler makes programs with ThreadSanitizer, as these are; says so where it does not.
+pub fn there_is(compiler: &str) -> bool {
+    seatmap_needs::thread_sanitizer(compiler)
 }
 
 /// A command's output, if it succeeds.

@@ -12,7 +12,7 @@ fn lstopo(test: &str, profile: &Profile, arguments: &[&str]) -> Option<String> {
     std::fs::write(&path, export::hwloc_xml::write(profile).unwrap()).unwrap();
     let output = Command::new("lstopo-no-graphics").arg("--input").arg(&path).args(arguments).output();
     let Ok(output) = output else {
-        eprintln!("skipped: lstopo-no-graphics (Debian package hwloc) is absent");
+        seatmap_needs::skipped!("lstopo-no-graphics (Debian package hwloc) is absent");
         return None;
     };
     let complaints = String::from_utf8_lossy(&output.stderr);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 fn folder(name: &str) -> Option<PathBuf> {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data")).join(name);
     if !path.is_dir() {
-        eprintln!("skipped: the public data in {} is absent", path.display());
+        seatmap_needs::skipped!("the public data in {} is absent", path.display());
         return None;
     }
     Some(path)

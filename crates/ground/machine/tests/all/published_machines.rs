@@ -58,7 +58,7 @@ fn root_mean_square_error(described: &Matrix, pairs: &[(usize, usize, f64)]) -> 
 
 fn check(name: &str, file: &str, bound_ns: f64) {
     let Some(pairs) = published(file) else {
-        eprintln!("skipped: {name}: {DATA}{file} absent");
+        seatmap_needs::skipped!("{name}: {DATA}{file} absent");
         return;
     };
     let described = catalog::load(name).unwrap().core_distance.unwrap().median_ns;

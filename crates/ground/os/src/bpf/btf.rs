@@ -232,7 +232,7 @@ mod tests {
     fn the_running_kernel_can_be_read() {
         let btf = match Btf::of_kernel() {
             Ok(btf) => btf,
-            Err(error) => return eprintln!("skipped: {error}"),
+            Err(error) => return seatmap_needs::skipped!("{error}"),
         };
         let [pid, tgid] = ["pid", "tgid"].map(|field| btf.field("task_struct", field).unwrap());
         assert_eq!(tgid, pid + 4);

@@ -226,7 +226,7 @@ mod tests {
 
     /// `None`, with a message, where this computer does not allow it.
     fn table(entries: u32) -> Option<Map> {
-        Map::hash("test", 4, 8, entries).inspect_err(|error| eprintln!("skipped: no eBPF here: {error}")).ok()
+        Map::hash("test", 4, 8, entries).inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}")).ok()
     }
 
     #[test]

@@ -235,7 +235,7 @@ mod tests {
 
     /// The place of the system's most frequent tracepoint; `None`, with a message, where eBPF is not allowed.
     fn place() -> Option<u32> {
-        Map::counters("test", 1).inspect_err(|error| eprintln!("skipped: no eBPF here: {error}")).ok()?;
+        Map::counters("test", 1).inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}")).ok()?;
         Some(Btf::of_kernel().ok()?.tracepoint("sched_waking").unwrap())
     }
 

@@ -27,7 +27,7 @@ fn text(mut file: plain::File) -> String {
 fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
-        eprintln!("skipped: only root gives folders to another user");
+        seatmap_needs::skipped!("only root gives folders to another user");
     }
     is_root
 }

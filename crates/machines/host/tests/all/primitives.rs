@@ -15,7 +15,7 @@ const PLAN: Batches = Batches { warmup: 1, batches: 4, operations: 5 };
 fn run(primitive: &impl Primitive) {
     let (cpus, wanted) = (affinity::current().unwrap(), *primitive.cpus().start());
     if cpus.len() < wanted {
-        eprintln!("skipped: {} takes {wanted} CPUs, and this process may use {}", primitive.name(), cpus.len());
+        seatmap_needs::skipped!("{} takes {wanted} CPUs, and this process may use {}", primitive.name(), cpus.len());
         return;
     }
     let samples = primitive.run(&mut Room::new(), &cpus[..wanted], PLAN).unwrap();

@@ -94,7 +94,7 @@ fn host(lines: u32) -> HostTestbed {
 fn has_a_pair() -> bool {
     let cpus = affinity::current().unwrap().len();
     if cpus < 2 {
-        eprintln!("skipped: this process may use {cpus} CPU, and a pair needs two");
+        seatmap_needs::skipped!("this process may use {cpus} CPU, and a pair needs two");
     }
     cpus >= 2
 }

@@ -10,7 +10,7 @@ const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data
 fn published(name: &str) -> Option<String> {
     let path = format!("{DATA}/{name}.csv");
     let Ok(bytes) = std::fs::read(&path) else {
-        eprintln!("skipped: {path} absent");
+        seatmap_needs::skipped!("{path} absent");
         return None;
     };
     Some(sentences(&import::read(&bytes, &path, None).unwrap()))

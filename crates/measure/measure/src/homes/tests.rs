@@ -13,7 +13,7 @@ const BATCHES: u32 = 8;
 fn published(name: &str) -> Option<AddressHash> {
     let read = |what: &str| std::fs::read_to_string(format!("{DATA}/{what}_{name}-slice.tbl"));
     let (Ok(base), Ok(masks)) = (read("BaseSequence"), read("PermSelectMasks")) else {
-        eprintln!("skipped: {DATA} absent");
+        seatmap_needs::skipped!("{DATA} absent");
         return None;
     };
     Some(AddressHash::parse(&base, &masks).unwrap())

@@ -89,7 +89,7 @@ fn two_levels_are_two_regimes() {
 #[test]
 fn the_recorded_trace_has_two_regimes() {
     if !Path::new(TRACE).exists() {
-        eprintln!("skipped: {TRACE} absent");
+        seatmap_needs::skipped!("{TRACE} absent");
         return;
     }
     let text = std::fs::read_to_string(TRACE).unwrap();

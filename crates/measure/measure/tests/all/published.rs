@@ -21,7 +21,7 @@ impl Published {
     fn read(name: &str) -> Option<Self> {
         let path = format!("{DATA}/{name}.csv");
         let Ok(bytes) = std::fs::read(&path) else {
-            eprintln!("skipped: {path} absent");
+            seatmap_needs::skipped!("{path} absent");
             return None;
         };
         let distance = import::read(&bytes, &path, None).unwrap().core_distance.unwrap();

@@ -115,7 +115,7 @@ mod tests {
 
     /// `None`, with a message, where this computer does not allow tracing.
     fn begun() -> Option<Instance> {
-        Instance::begin(&[0]).inspect_err(|error| eprintln!("skipped: no trace here: {error}")).ok()
+        Instance::begin(&[0]).inspect_err(|error| seatmap_needs::skipped!("no trace here: {error}")).ok()
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         let cpus = seatmap_os::affinity::current().unwrap();
         let instance = match Instance::begin(&cpus) {
             Ok(instance) => instance,
-            Err(error) => return eprintln!("skipped: no trace here: {error}"),
+            Err(error) => return seatmap_needs::skipped!("no trace here: {error}"),
         };
         std::thread::sleep(std::time::Duration::from_millis(1));
         instance.stop().unwrap();

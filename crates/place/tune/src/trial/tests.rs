@@ -51,7 +51,7 @@ fn another_command_is_asked_afterwards() {
 fn the_kernel_counts_what_the_command_starts() {
     match run("perf:page-faults", &shell("/bin/true; /bin/true")) {
         Ok(reading) => assert!(reading.unwrap().value > 50.0),
-        Err(error) => eprintln!("skipped: {error}"),
+        Err(error) => seatmap_needs::skipped!("{error}"),
     }
 }
 

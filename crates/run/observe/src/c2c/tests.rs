@@ -171,7 +171,7 @@ fn perf_tells_the_same_threads_and_addresses() {
     perf.args(["record", "-q", "-d", "-e", "page-faults,minor-faults", "-c", "1", "-o"]).arg(&file);
     let made = perf.args(["--", "sh", "-c", "(:); exec ls /"]).output();
     if !made.is_ok_and(|output| output.status.success()) {
-        return eprintln!("skipped: perf records no page faults here");
+        return seatmap_needs::skipped!("perf records no page faults here");
     }
     let script = Command::new("perf").args(["script", "-F", "tid,addr", "-i"]).arg(&file).output().unwrap();
     let script = String::from_utf8(script.stdout).unwrap();

@@ -179,7 +179,7 @@ mod tests {
     fn a_writer_is_found() {
         let watcher = match Watcher::begin() {
             Ok(watcher) => watcher,
-            Err(error) => return eprintln!("skipped: no watchpoints here: {error}"),
+            Err(error) => return seatmap_needs::skipped!("no watchpoints here: {error}"),
         };
         let target = AtomicU64::new(0);
         let length = Duration::from_millis(2);

@@ -264,7 +264,7 @@ fn real_threads_are_seen_where_they_run() {
 #[test]
 fn the_scheduler_counts_where_threads_ran() {
     let cpus: Vec<u32> = CpuSet::of_thread(0).unwrap().iter().collect();
-    let [first, .., last] = cpus[..] else { return eprintln!("skipped: one CPU") };
+    let [first, .., last] = cpus[..] else { return seatmap_needs::skipped!("one CPU") };
     let stop = std::sync::atomic::AtomicBool::new(false);
     let (said, tids) = std::sync::mpsc::channel();
     let options = WatchOptions { trace: true, ..options(Duration::ZERO) };
@@ -306,7 +306,7 @@ fn the_scheduler_counts_where_threads_ran() {
     let ((before, whole), (after, _)) = seating.unwrap();
     if let Some(unseen) = whole.unseen.iter().find(|unseen| unseen.what == "trace") {
         assert!(before.iter().all(|thread| !thread.is_traced));
-        return eprintln!("skipped: {}", unseen.why);
+        return seatmap_needs::skipped!("{}", unseen.why);
     }
     let on = |thread: &Thread| thread.ran_on.iter().map(|on| on.cpu).collect::<Vec<_>>();
     assert!(before.iter().chain(&after).all(|thread| thread.is_traced));

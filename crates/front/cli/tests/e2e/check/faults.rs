@@ -217,7 +217,7 @@ fn threads_are_not_divided_evenly() {
     let [a, b] = two_cpus();
     let topology = seatmap_host::topology::of_host().unwrap();
     if !are_two([a, b]) || topology.count(|pu| pu.core) < 2 {
-        return eprintln!("skipped: one core divides nothing");
+        return seatmap_needs::skipped!("one core divides nothing");
     }
     let Some(program) = threads(1, "sleep") else { return };
     let (place, pid) = (Place::new(), program.pid());

@@ -47,7 +47,7 @@ fn a_quota_stops_busy_threads() {
     let set =
         |group: &Group| group.set("cpu.cfs_period_us", "20000").and_then(|()| group.set("cpu.cfs_quota_us", "4000"));
     let Some(group) = group.filter(|group| set(group).is_some()) else {
-        return eprintln!("skipped: no cpu controller of version 1 takes a quota here");
+        return seatmap_needs::skipped!("no cpu controller of version 1 takes a quota here");
     };
     let Some(program) = threads(2, "spin") else { return };
     let (place, pid) = (Place::new(), program.pid());
@@ -75,7 +75,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
         group.set("cpuset.cpus", &a.to_string())
     };
     let Some(group) = Group::new("cpuset").filter(|group| set(group).is_some()) else {
-        return eprintln!("skipped: no cpuset can be made here");
+        return seatmap_needs::skipped!("no cpuset can be made here");
     };
     let Some(program) = threads(1, "sleep") else { return };
     let (place, pid) = (Place::new(), program.pid());

@@ -20,7 +20,7 @@ fn may_run(place: &Place) -> bool {
     version.current_dir("/").uid(NOBODY).gid(NOBODY);
     let may = is_root() && version.output().is_ok_and(|output| output.status.success());
     if !may {
-        eprintln!("skipped: a binary that everybody may run is needed");
+        seatmap_needs::skipped!("a binary that everybody may run is needed");
     }
     may
 }
@@ -59,7 +59,7 @@ fn a_proc_that_hides_other_users() {
     let one = hidden(&["--pid", "1"]);
     let stderr = String::from_utf8_lossy(&one.stderr).into_owned();
     if stderr.contains("mount") || stderr.contains("unshare") {
-        return eprintln!("skipped: {stderr}");
+        return seatmap_needs::skipped!("{stderr}");
     }
     let checked = Checked::of(hidden(&["--all"]));
     let unseen = checked.document["unseen"].as_array().unwrap();
@@ -81,7 +81,7 @@ fn the_scheduler_says_where_threads_ran() {
     };
     let checked = super::until(traced, has_run);
     if let Some(unseen) = checked.document["unseen"].as_array().unwrap().iter().find(|one| one["what"] == "trace") {
-        return eprintln!("skipped: {unseen}");
+        return seatmap_needs::skipped!("{unseen}");
     }
     for thread in threads(&checked) {
         let on: Vec<_> = thread["ran_on"].as_array().unwrap().iter().map(|on| on["cpu"].clone()).collect();

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 fn memory() -> Option<&'static str> {
     // A thread that is not main, and so has no policy of the test's.
     if let Err(error) = seatmap_os::mempolicy::MemoryPolicy::local().check() {
-        eprintln!("skipped: {error}");
+        seatmap_needs::skipped!("{error}");
         return None;
     }
     programs::memory()

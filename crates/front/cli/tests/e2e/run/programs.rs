@@ -17,7 +17,7 @@ pub fn two_cpus() -> [u32; 2] {
 /// Whether the two are two, and a word about it where they are not.
 pub fn are_two([first, second]: [u32; 2]) -> bool {
     if first == second {
-        eprintln!("skipped: one CPU leaves no choice");
+        seatmap_needs::skipped!("one CPU leaves no choice");
     }
     first != second
 }
@@ -93,13 +93,9 @@ pub fn go() -> Option<&'static str> {
     built(&BUILT, "go", "threads.go", go, &["build", "-o"])
 }
 
-/// Whether a program is here, and a word about it where it is not.
+/// Whether a program works here, and a word about it where it does not.
 pub fn installed(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found {
-        eprintln!("skipped: {program} is not installed");
-    }
-    found
+    seatmap_needs::tool(program)
 }
 
 fn built(
@@ -116,7 +112,7 @@ fn built(
         command.args(options).arg(&to).arg(source(file)).env("GOFLAGS", "-mod=mod").env("GO111MODULE", "off");
         let done = command.output().is_ok_and(|output| output.status.success());
         if !done {
-            eprintln!("skipped: {compiler} {options:?} does not build {file}");
+            seatmap_needs::skipped!("{compiler} {options:?} does not build {file}");
         }
         done.then_some(to)
     };

@@ -151,7 +151,7 @@ fn programs_with_anothers_rights() {
     // SAFETY: geteuid cannot fail and touches nothing.
     let root = unsafe { libc::geteuid() } == 0;
     if !lent || !root || !as_nobody(&["--version"]).is_ok_and(|output| output.status.success()) {
-        return eprintln!("skipped: root, its su and a binary that everybody may run are needed");
+        return seatmap_needs::skipped!("root, its su and a binary that everybody may run are needed");
     }
     let cpu = two_cpus()[0].to_string();
     let refused = as_nobody(&["run", "--cpus", &cpu, "--", "su", "--version"]).unwrap();

@@ -19,7 +19,7 @@ pub fn judgement(folder: &Path) -> Option<Topology> {
         .env("HWLOC_HIDE_ERRORS", "2")
         .output();
     let Ok(judged) = judged else {
-        eprintln!("skipped: {LSTOPO} is not installed");
+        seatmap_needs::skipped!("{LSTOPO} is not installed");
         return None;
     };
     assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
@@ -41,7 +41,7 @@ pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
 pub fn published() -> Vec<PathBuf> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/sysfs"));
     let Ok(entries) = std::fs::read_dir(folder) else {
-        eprintln!("skipped: {} is absent", folder.display());
+        seatmap_needs::skipped!("{} is absent", folder.display());
         return Vec::new();
     };
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

@@ -1,0 +1,189 @@
+//! What tests need from the computer, asked by doing it: for tests.
+//!
+//! A program that has the right name may still be unable to do its work: Debian's `openmpi-bin` brings an `mpicc` and no
+//! `mpi.h`, and a `gcc` without `libc6-dev` compiles nothing that includes a header. So each function here lets the
+//! program do a small piece of the work that the test has for it.
+//!
+//! | function | asks |
+//! |---|---|
+//! | [`tool`] | does this tool do the least that its tests want of it? |
+//! | [`program`] | does this program start and end well with these arguments? |
+//! | [`compiler`] | does this compiler make a program of these lines? |
+//! | [`threads`], [`mpi`], [`thread_sanitizer`] | the lines that the tests of this workspace need |
+//! | [`skip`], [`skipped`] | nothing: they say that a test was skipped, and why |
+//!
+//! The harness hides what a passing test prints. A skipped test passes, so [`skip`] writes past the harness: a test that
+//! was skipped is seen in the output of `cargo test`.
+#![deny(missing_docs)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::Write;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{LazyLock, Mutex};
+
+/// Answers of this process, by what was asked: many tests ask the same.
+static ANSWERS: LazyLock<Mutex<BTreeMap<String, bool>>> = LazyLock::new(Mutex::default);
+
+/// A program with a thread.
+const THREADS: &str = "#include <pthread.h>
+static void *nothing(void *value) { return value; }
+int main(void) {
+    pthread_t thread;
+    return pthread_create(&thread, 0, nothing, 0) || pthread_join(thread, 0);
+}
+";
+
+/// A program of MPI. It is built and not started: that takes a launcher.
+const MPI: &str = "#include <mpi.h>
+int main(int count, char **words) {
+    MPI_Init(&count, &words);
+    return MPI_Finalize();
+}
+";
+
+/// [`skip`], with a reason that is formatted: `skipped!("needs {count} CPUs")`.
+#[macro_export]
+macro_rules! skipped {
+    ($($reason:tt)*) => {
+        $crate::skip(format_args!($($reason)*))
+    };
+}
+
+/// Says on the standard error that the test of this thread is skipped, and why.
+pub fn skip(why: impl Display) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    // One write, so that lines of tests that run side by side stay whole. The macros of the standard library would be
+    // captured. Where the standard error is closed, nobody wants to know.
+    let _ = std::io::stderr().write_all(format!("skipped: {test}: {why}\n").as_bytes());
+}
+
+/// Whether a tool does the least that its tests want of it: a compiler builds, a launcher launches, a browser reads a
+/// page, and another program tells its version. Where it does not, the test is [skipped](skip).
+pub fn tool(name: &str) -> bool {
+    match name {
+        "cc" | "gcc" | "g++" | "clang" => threads(name),
+        _ if name.starts_with("mpicc") => mpi(name),
+        // It ends well only where a cluster answers.
+        "srun" => starts(name),
+        _ => program(name, least(name)),
+    }
+}
+
+/// Arguments with which a program does a little of its work, and ends.
+fn least(name: &str) -> &'static [&'static str] {
+    match name {
+        "chromium" => &["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "about:blank"],
+        "go" => &["version"],
+        "java" | "javac" => &["-version"],
+        "lstopo-no-graphics" => &["--of", "console", "-"],
+        _ if name.starts_with("mpirun") || name.starts_with("mpiexec") => &["-np", "1", "true"],
+        "nginx" => &["-v"],
+        "numactl" => &["--show"],
+        "sh" => &["-c", "true"],
+        "unshare" => &["--mount", "true"],
+        _ => &["--version"],
+    }
+}
+
+/// Whether a program starts with these arguments and ends with 0. Where it does not, the test is [skipped](skip).
+pub fn program(name: &str, arguments: &[&str]) -> bool {
+    let asked = format!("{name} {}", arguments.join(" "));
+    let works = answer(&asked, || ends_well(Command::new(name).args(arguments)));
+    if !works {
+        skip(format_args!("'{asked}' does not work here"));
+    }
+    works
+}
+
+/// Whether a program can be started, however it ends. Where it cannot, the test is [skipped](skip).
+pub fn starts(name: &str) -> bool {
+    let works = answer(name, || quietly(&mut Command::new(name)).is_ok());
+    if !works {
+        skip(format_args!("'{name}' cannot be started"));
+    }
+    works
+}
+
+/// Whether a compiler, with these options, makes a program of this C source. Where it does not, the test is
+/// [skipped](skip). The program is not started.
+pub fn compiler(name: &str, options: &[&str], source: &str) -> bool {
+    let asked = format!("{name} {} {source}", options.join(" "));
+    let works = answer(&asked, || compiles(name, options, source, |_| true));
+    if !works {
+        let first = source.lines().next().unwrap_or_default();
+        skip(format_args!("'{name} {}' cannot build a program that begins with '{first}'", options.join(" ")));
+    }
+    works
+}
+
+/// Whether a compiler makes programs with threads.
+pub fn threads(name: &str) -> bool {
+    compiler(name, &["-pthread"], THREADS)
+}
+
+/// Whether a compiler driver of MPI makes programs of MPI.
+pub fn mpi(name: &str) -> bool {
+    compiler(name, &[], MPI)
+}
+
+/// Whether a compiler makes programs with ThreadSanitizer, and they run: some kernels map memory where it has its own.
+pub fn thread_sanitizer(name: &str) -> bool {
+    let options = ["-pthread", "-fsanitize=thread"];
+    let runs = |program: &str| ends_well(&mut Command::new(program));
+    let works = answer(&format!("{name} tsan"), || compiles(name, &options, THREADS, runs));
+    if !works {
+        skip(format_args!("'{name} -fsanitize=thread' makes no program that runs here"));
+    }
+    works
+}
+
+fn answer(asked: &str, ask: impl FnOnce() -> bool) -> bool {
+    // Held while asking, so that a question is asked once.
+    let mut answers = ANSWERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    *answers.entry(asked.to_owned()).or_insert_with(ask)
+}
+
+fn ends_well(command: &mut Command) -> bool {
+    quietly(command).is_ok_and(|status| status.success())
+}
+
+fn quietly(command: &mut Command) -> std::io::Result<ExitStatus> {
+    // Open MPI starts nothing for root that has not said twice that it means it.
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()
+}
+
+fn compiles(name: &str, options: &[&str], source: &str, judge: impl FnOnce(&str) -> bool) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("asked.c");
+    std::fs::write(&path, source).unwrap();
+    let program = folder.path().join("asked");
+    let mut command = Command::new(name);
+    command.args(options).arg("-o").arg(&program).arg(&path);
+    // A compiler may say yes and make nothing: the file is what counts.
+    ends_well(&mut command) && program.is_file() && judge(program.to_str().unwrap())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_work_is_not_there() {
+        assert!(program("true", &[]));
+        assert!(!program("false", &[]));
+        assert!(!program("no-such-program", &["--version"]));
+    }
+
+    #[test]
+    fn a_compiler_without_its_header_is_no_compiler() {
+        assert!(!compiler("true", &[], "int main(void) { return 0; }"), "it says yes and makes nothing");
+        assert!(!compiler("no-such-compiler", &[], ""));
+        if threads("cc") {
+            assert!(!compiler("cc", &[], "#include <no-such-header.h>\nint main(void) { return 0; }\n"));
+        }
+    }
+}
