@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output};
+use std::sync::MutexGuard;
 
 /// A program of Debian's, ended with the test.
 struct Sleeper(Child);
@@ -60,6 +61,12 @@ fn sleep() -> Command {
     command
 }
 
+/// The highest CPU, where this process can have mounts of its own: in a plain chroot `/` is no mount, and cannot be made
+/// private.
+fn highest_with_own_mounts() -> Option<(String, MutexGuard<'static, ()>)> {
+    highest().filter(|_| seatmap_needs::tool("unshare"))
+}
+
 /// Runs `seatmap cell` where no cpusets are mounted, so that cells are of level `affinity`.
 fn without_cpusets(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = seatmap(place, &[&["cell"], arguments].concat());
@@ -93,7 +100,7 @@ fn wide_and_narrow(cell: &str) -> (String, String) {
 
 #[test]
 fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
-    let Some((cell, _taken)) = highest() else { return };
+    let Some((cell, _taken)) = highest_with_own_mounts() else { return };
     let (place, (wide, narrow)) = (Place::new(), wide_and_narrow(&cell));
     let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
     let free = Sleeper::start(&mut sleep());
@@ -120,7 +127,7 @@ fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
 
 #[test]
 fn a_mask_is_kept_also_where_makers_and_destroyers_die() {
-    let Some((cell, _taken)) = highest() else { return };
+    let Some((cell, _taken)) = highest_with_own_mounts() else { return };
     let (place, (wide, narrow)) = (Place::new(), wide_and_narrow(&cell));
     let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
     let free = Sleeper::start(&mut sleep());
@@ -187,7 +194,7 @@ fn lost_and_restored(place: &Place, cell: &str, run: &dyn Fn(&[&str]) -> Output)
 
 #[test]
 fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
-    let Some((cell, _taken)) = highest() else { return };
+    let Some((cell, _taken)) = highest_with_own_mounts() else { return };
     let (place, (wide, narrow)) = (Place::new(), wide_and_narrow(&cell));
     let with_cpusets = |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
     let without = |arguments: &[&str]| without_cpusets(&place, arguments, &[]);
