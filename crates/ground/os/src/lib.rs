@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
 //! | [`affinity`] | pinning of the calling thread, verified |
+//! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`cpus`] | which CPUs are present, online and allowed |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
 //! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
@@ -65,6 +66,7 @@ pub mod mounts;
 pub mod net;
 pub mod numa_maps;
 pub mod pages;
+pub mod partners;
 pub mod proc_folder;
 pub mod published;
 pub mod records;
