@@ -33,6 +33,7 @@
 //! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`scratch`] | folders for files that no run leaves behind, killed or not |
 //! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
@@ -75,6 +76,7 @@ mod ring;
 pub mod root;
 pub mod sample;
 pub mod sched;
+pub mod scratch;
 pub mod small;
 pub mod state;
 pub mod steal;

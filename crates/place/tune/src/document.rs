@@ -3,6 +3,7 @@
 use crate::blocks::{self, Run};
 use crate::fingerprint::Fingerprint;
 use crate::metric::Better;
+use crate::trial::TrialError;
 use crate::verdict::{self, Comparison, Floor};
 use seatmap_document::DocumentError;
 use seatmap_statistics::{median, signed_rank};
@@ -97,6 +98,14 @@ impl Results {
     /// Adds a run; [`Results::judge`] computes the rest from all runs.
     pub fn add(&mut self, run: Run) {
         self.runs.push(run);
+    }
+
+    /// Adds a remark on runs that were void, once for each reason.
+    pub fn tell_void(&mut self, reason: &TrialError) {
+        let note = format!("{reason}; such runs were made again");
+        if !self.seats.notes.contains(&note) {
+            self.seats.notes.push(note);
+        }
     }
 
     /// Computes medians, floor and comparisons from the runs.
@@ -215,6 +224,15 @@ pub(crate) mod tests {
         }
         results.judge();
         results
+    }
+
+    /// Twenty thousand blocks would take hours if the judging grew with the square of their number.
+    #[test]
+    fn many_blocks_are_judged_as_fast_as_they_are_read() {
+        let results = made(20_000);
+        assert_eq!(results.blocks().len(), 20_000);
+        assert_eq!(results.comparisons[0].verdict, verdict::Verdict::Better);
+        assert!(results.itself.is_some());
     }
 
     fn schema() -> serde_json::Value {
