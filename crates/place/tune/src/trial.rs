@@ -115,7 +115,7 @@ pub enum TrialError {
     /// A CPU of the run was missing before it, during it or after it: a cpuset or a mask was changed, or it went
     /// offline.
     #[error(
-        "'{command}': the run is void, since {cpus} {} (a cpuset or a taskset was changed, or it went offline)",
+        "'{command}': the run is void, since its CPUs {cpus} {} (a cpuset or a taskset was changed, or one went offline)",
         if *.is_back { "were not all there during it" } else { "cannot be had now" }
     )]
     CpusTaken {
