@@ -3,7 +3,6 @@
 use crate::blocks::{self, Run};
 use crate::fingerprint::Fingerprint;
 use crate::metric::Better;
-use crate::trial::TrialError;
 use crate::verdict::{self, Comparison, Floor};
 use seatmap_document::DocumentError;
 use seatmap_statistics::{median, signed_rank};
@@ -100,9 +99,12 @@ impl Results {
         self.runs.push(run);
     }
 
-    /// Adds a remark on runs that were void, once for each reason.
-    pub fn tell_void(&mut self, reason: &TrialError) {
-        let note = format!("{reason}; such runs were made again");
+    /// Adds a remark on runs that were void, since these CPUs were missing, once for each such list.
+    pub fn tell_void(&mut self, cpus: &str) {
+        let note = format!(
+            "runs were void and made again, since CPUs were taken away from them: {cpus} (a cpuset or a taskset was \
+             changed, or one went offline)"
+        );
         if !self.seats.notes.contains(&note) {
             self.seats.notes.push(note);
         }

@@ -5,9 +5,10 @@ use crate::document::Results;
 use crate::trial::{Contestant, Runner, TrialError};
 use std::time::{Duration, Instant};
 
-/// How often a run is made again whose CPUs were taken away meanwhile, and the pause before that.
-const VOID_TRIES: u32 = 20;
-const VOID_PAUSE: Duration = Duration::from_millis(100);
+/// How often a run is made again whose CPUs were taken away meanwhile, and the pause before that: ten seconds in all.
+/// Somebody else's cell may have them for a moment.
+const VOID_TRIES: u32 = 50;
+const VOID_PAUSE: Duration = Duration::from_millis(200);
 
 /// How long a session goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,9 +100,9 @@ impl Session<'_> {
             match self.runner.run(contestant, self.stop) {
                 Ok(Some(reading)) => return Ok(reading),
                 Ok(None) => return Err(End::Stopped),
-                Err(error @ TrialError::CpusTaken { .. }) if tries < VOID_TRIES => {
+                Err(TrialError::CpusTaken { cpus, .. }) if tries < VOID_TRIES && !(self.stop)() => {
                     tries += 1;
-                    results.tell_void(&error);
+                    results.tell_void(&cpus);
                     std::thread::sleep(VOID_PAUSE);
                 }
                 Err(error) => return Err(End::Failed(error)),
