@@ -160,10 +160,10 @@ mod tests {
     #[test]
     fn a_process_with_other_threads_is_not_alone() {
         let (tell, told) = std::sync::mpsc::channel::<()>();
-        let other = std::thread::spawn(move || drop(told.recv()));
+        let other = std::thread::spawn(move || told.recv().is_err());
         assert!(!is_alone());
         drop(tell);
-        other.join().unwrap();
+        assert!(other.join().unwrap());
     }
 
     #[test]
