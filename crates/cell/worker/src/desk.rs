@@ -103,8 +103,8 @@ impl Desk {
         }
     }
 
-    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep that
-    /// the next one has overtaken is never seen. `None` where the worker has lost its CPU.
+    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep
+    /// that the next one has overtaken is never seen. `None` where the worker has lost its CPU.
     pub fn take(&self, last: u32, asleep: bool) -> Option<(u32, Order, *mut Arc<dyn Program>, u64)> {
         let polling = if asleep { crate::Polling::Sleep } else { self.options.polling };
         let next = || {
@@ -143,8 +143,8 @@ impl Desk {
         self.is_abandoned.load(Ordering::Acquire) || self.has_lost_its_seat()
     }
 
-    /// Says whether somebody outside still has the worker, and wakes a program that waits for a signal. Its mailbox is
-    /// rung by the caller.
+    /// Says whether somebody outside still has the worker, and wakes a program that waits for a signal. Its mailbox
+    /// is rung by the caller.
     pub fn abandon(&self, is_abandoned: bool) {
         self.is_abandoned.store(is_abandoned, Ordering::Release);
         if is_abandoned {
@@ -171,7 +171,8 @@ impl Desk {
         self.answers.wait(self.options.polling, || self.is_done(number), is_gone).unwrap_or(Done::Lost)
     }
 
-    /// Why no message comes from the program of an order: it has ended, or its worker is gone. `None` while it may come.
+    /// Why no message comes from the program of an order: it has ended, or its worker is gone. `None` while it may
+    /// come.
     pub fn why_silent(&self, number: Option<u32>) -> Option<WorkerError> {
         if let Some(loss) = self.partners.loss() {
             return Some(loss.clone().into());

@@ -256,7 +256,7 @@ fn a_context_that_is_dropped_ends_a_program_that_waits_for_its_message() {
 #[test]
 fn a_worker_that_has_lost_its_cpu_says_so() {
     let cpus = seatmap_worker::allowed_cpus().unwrap();
-    let [cpu, other, ..] = cpus[..] else { return eprintln!("skipped: this needs two CPUs") };
+    let [cpu, other, ..] = cpus[..] else { return seatmap_needs::skipped!("this needs two CPUs") };
     let runtime = Runtime::new(&[cpu], WorkerOptions::default()).unwrap();
     let moves = move |inside: &mut Inside, _: u64| {
         seatmap_os::affinity::pin(&[other]).unwrap();

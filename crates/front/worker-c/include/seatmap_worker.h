@@ -305,8 +305,9 @@ seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
 
 /**
  * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
- * `got`, which may be NULL, receives the number of messages read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where the
- * program has ended without the message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost its CPU.
+ * `got`, which may be NULL, receives the number of messages read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where
+ * the program has ended without the message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost
+ * its CPU.
  */
 seatmap_worker_status seatmap_out_mbox_read(seatmap_context *context,
                                             uint32_t *messages,

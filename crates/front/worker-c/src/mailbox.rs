@@ -66,8 +66,9 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
 }
 
 /// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
-/// `got`, which may be NULL, receives the number of messages read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where the
-/// program has ended without the message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost its CPU.
+/// `got`, which may be NULL, receives the number of messages read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where
+/// the program has ended without the message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost
+/// its CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_out_mbox_read(
     context: *mut Context,

@@ -1,11 +1,11 @@
 //! Threads that wait for each other, and the end of their waits when one of them is gone.
 //!
-//! A thread that spins for another one spins for ever if that one has failed, and for about as long if both have come
-//! to share a CPU: the kernel then gives each of them milliseconds in turn, where a wait takes nanoseconds. That happens
-//! when a CPU is taken away (a cpuset shrinks, the CPU goes offline): the kernel moves the threads that were pinned to
-//! it. So all threads of a run share a [`Partners`]. Each one takes a [`Seat`] there, and calls [`Seat::check`] about
-//! every thousand looks of a wait, which costs nothing that can be measured. The first thread that is lost says why, and
-//! the waits of all others end with [`Gone`].
+//! A thread that spins for another one spins for ever if that one has failed, and for about as long if both have
+//! come to share a CPU: the kernel then gives each of them milliseconds in turn, where a wait takes nanoseconds.
+//! That happens when a CPU is taken away (a cpuset shrinks, the CPU goes offline): the kernel moves the threads that
+//! were pinned to it. So all threads of a run share a [`Partners`]. Each one takes a [`Seat`] there, and calls
+//! [`Seat::check`] about every thousand looks of a wait, which costs nothing that can be measured. The first thread
+//! that is lost says why, and the waits of all others end with [`Gone`].
 //!
 //! ```
 //! use seatmap_os::partners::Partners;
@@ -75,8 +75,8 @@ pub enum Loss {
     },
 }
 
-/// A thread has been lost, so that a wait cannot end as it should. It is the payload of the panic that ends the other
-/// threads: none of them failed by itself.
+/// A thread has been lost, so that a wait cannot end as it should. It is the payload of the panic that ends the
+/// other threads: none of them failed by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
@@ -89,8 +89,8 @@ pub struct Seat<'a> {
 }
 
 impl Loss {
-    /// The loss of a thread whose mask is no longer these CPUs: the first of them that it may not run on any more, or
-    /// else the first.
+    /// The loss of a thread whose mask is no longer these CPUs: the first of them that it may not run on any more,
+    /// or else the first.
     #[must_use]
     pub fn moved(cpus: &[u32]) -> Self {
         let mask = affinity::current().unwrap_or_default();
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn a_thread_that_is_let_go_counts_as_moved() {
         let cpus = affinity::current().unwrap();
-        let Some(other) = cpus.get(1) else { return eprintln!("skipped: this needs two CPUs") };
+        let Some(other) = cpus.get(1) else { return seatmap_needs::skipped!("this needs two CPUs") };
         let partners = Partners::default();
         let seen = aside(|| {
             partners.work(0, cpus[0], |seat| {

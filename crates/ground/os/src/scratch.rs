@@ -1,8 +1,8 @@
 //! Folders for files that no run leaves behind, killed or not.
 //!
-//! A process that is killed removes nothing. So each folder is locked (flock(2)) by the process that made it: the kernel
-//! gives the lock back when that process ends, however it ends. The next folder that is made in the same place removes
-//! those of the same user and kind that nobody has locked.
+//! A process that is killed removes nothing. So each folder is locked (flock(2)) by the process that made it: the
+//! kernel gives the lock back when that process ends, however it ends. The next folder that is made in the same
+//! place removes those of the same user and kind that nobody has locked.
 
 use std::fs::File;
 use std::io;
@@ -54,7 +54,7 @@ impl Scratch {
     }
 }
 
-/// What became of a lock.
+/// The outcome of an attempt to lock a folder.
 enum Lock {
     Held(File),
     /// Another process has it.

@@ -172,7 +172,7 @@ mod tests {
     fn with_a_failure(fail: impl Fn(u32) + Sync) -> Option<(CrewError, [u32; 2])> {
         let cpus = affinity::current().unwrap();
         let Some([first, second]) = cpus.first_chunk::<2>().copied() else {
-            eprintln!("skipped: this needs two CPUs");
+            seatmap_needs::skipped!("this needs two CPUs");
             return None;
         };
         let result = Crew::default().run_together(&[first, second], &|seat: &Seat| match seat.rank() {

@@ -10,7 +10,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/taken/
 /// Runs the script, and returns what it printed; `None`, and a word about it, where it can have no control group.
 fn taken(options: &[&str]) -> Option<Output> {
     if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no python3");
+        seatmap_needs::skipped!("no python3");
         return None;
     }
     let place = Place::new();
@@ -18,7 +18,7 @@ fn taken(options: &[&str]) -> Option<Output> {
     script.args([SCRIPT, "--seatmap", env!("CARGO_BIN_EXE_seatmap")]).args(options).current_dir(place.folder());
     let output = script.output().unwrap();
     if output.status.code() == Some(3) {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
         return None;
     }
     Some(output)

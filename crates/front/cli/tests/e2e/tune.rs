@@ -174,7 +174,7 @@ fn options_of_the_other_kind_of_race_are_refused() {
 #[test]
 fn a_killed_race_leaves_no_folder_behind() {
     if two_cpus().is_none() {
-        return eprintln!("skipped: one CPU");
+        return seatmap_needs::skipped!("one CPU");
     }
     let place = Place::new();
     let temporary = place.path("temporary");

@@ -126,7 +126,9 @@ fn a_run_whose_cpus_are_missing_is_void() {
     assert!(told.contains("the run is void, since its CPUs 500000 cannot be had now"), "{told}");
     // The command takes its maker's CPU away for a moment, as a cpuset does.
     let cpus = CpuSet::of_thread(0).unwrap();
-    let Some(last) = cpus.last().filter(|_| cpus.len() > 1) else { return eprintln!("skipped: this needs two CPUs") };
+    let Some(last) = cpus.last().filter(|_| cpus.len() > 1) else {
+        return seatmap_needs::skipped!("this needs two CPUs");
+    };
     let tid = seatmap_os::task::own_tid();
     let script = format!("taskset -pc {last} {tid} >&2; sleep 0.2; taskset -pc {cpus} {tid} >&2; sleep 0.2");
     let void = run("time", &shell(&script));
