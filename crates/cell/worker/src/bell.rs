@@ -2,9 +2,10 @@
 
 use crate::Polling;
 use crate::primitive::{Futex, Ordering, fence, pause};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// Number of looks between two readings of the clock; one reading takes as long as about 20 looks.
+/// Number of looks between two readings of the clock and questions whether the other thread is gone; both together take
+/// as long as about 20 looks.
 const GLANCE: u32 = 128;
 
 /// Wakes the one thread that may sleep for something that another has written.
@@ -22,28 +23,50 @@ impl Default for Bell {
 }
 
 impl Bell {
-    /// Waits until there is something.
-    pub fn wait<T>(&self, polling: Polling, mut look: impl FnMut() -> Option<T>) -> T {
-        let found = match polling {
-            Polling::Spin => loop {
-                match look() {
-                    Some(found) => break Some(found),
-                    None => pause(),
-                }
-            },
-            Polling::Adaptive(spin) => spin_for(spin, &mut look),
-            Polling::Sleep => None,
+    /// Waits until there is something, or until the thread that it would come from is gone: `None` then, unless that
+    /// thread left something first. It asks `is_gone` every [`GLANCE`] looks, and each time that it was woken; a thread
+    /// that goes rings.
+    pub fn wait<T>(
+        &self,
+        polling: Polling,
+        mut look: impl FnMut() -> Option<T>,
+        is_gone: impl Fn() -> bool,
+    ) -> Option<T> {
+        let spin = match polling {
+            Polling::Spin => Duration::MAX,
+            Polling::Adaptive(spin) => spin,
+            Polling::Sleep => return self.sleep(look, is_gone),
         };
-        found.unwrap_or_else(|| self.sleep(look))
+        // Most waits are over before the first question, and need no clock.
+        let mut began = None;
+        loop {
+            for _ in 0..GLANCE {
+                if let Some(found) = look() {
+                    return Some(found);
+                }
+                pause();
+            }
+            if is_gone() {
+                return look();
+            }
+            if spin != Duration::MAX && began.get_or_insert_with(Instant::now).elapsed() >= spin {
+                return self.sleep(look, is_gone);
+            }
+        }
     }
 
-    fn sleep<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
+    fn sleep<T>(&self, mut look: impl FnMut() -> Option<T>, is_gone: impl Fn() -> bool) -> Option<T> {
         loop {
             self.asleep.word().store(1, Ordering::Relaxed);
             fence(Ordering::SeqCst);
             if let Some(found) = look() {
                 self.asleep.word().store(0, Ordering::Relaxed);
-                return found;
+                return Some(found);
+            }
+            if is_gone() {
+                self.asleep.word().store(0, Ordering::Relaxed);
+                // It may have left something before it went.
+                return look();
             }
             self.asleep.wait(1);
         }
@@ -55,21 +78,6 @@ impl Bell {
         if self.asleep.word().load(Ordering::Relaxed) == 1 {
             self.asleep.word().store(0, Ordering::Relaxed);
             self.asleep.wake();
-        }
-    }
-}
-
-fn spin_for<T>(spin: std::time::Duration, look: &mut impl FnMut() -> Option<T>) -> Option<T> {
-    let began = Instant::now();
-    loop {
-        for _ in 0..GLANCE {
-            if let Some(found) = look() {
-                return Some(found);
-            }
-            pause();
-        }
-        if began.elapsed() >= spin {
-            return None;
         }
     }
 }

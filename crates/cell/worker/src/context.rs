@@ -39,7 +39,8 @@ impl Seat {
         self.number
     }
 
-    /// Scrubs the store, and empties what was left in mailboxes and signals.
+    /// Scrubs the store, and empties what was left in mailboxes and signals. A worker that is gone says so to the next
+    /// start.
     pub fn clean(&mut self) {
         let number = self.order(Order::Scrub, std::ptr::null_mut(), 0);
         self.desk.wait(number);
@@ -80,10 +81,13 @@ impl Context {
     /// Starts the program.
     ///
     /// # Errors
-    /// No program is loaded, or it is running already.
+    /// No program is loaded, it is running already, or the worker is gone.
     pub fn start(&mut self, argument: u64) -> Result<(), WorkerError> {
         if self.running.is_some() {
             return Err(WorkerError::Running);
+        }
+        if let Some(loss) = self.seated().desk.partners.loss() {
+            return Err(loss.clone().into());
         }
         let program: *mut Arc<dyn Program> = self.program.as_deref_mut().ok_or(WorkerError::NoProgram)?;
         self.running = Some(self.seat().order(Order::Run, program, argument));
@@ -93,16 +97,17 @@ impl Context {
     /// Waits for the program to end, and returns its stop code.
     ///
     /// # Errors
-    /// Nothing was started, or the program panicked.
+    /// Nothing was started, the program panicked, or its worker is gone.
     pub fn wait(&mut self) -> Result<u32, WorkerError> {
         let number = self.running.take().ok_or(WorkerError::NotStarted)?;
         let desk = &self.seat().desk;
-        match desk.wait(number) {
+        let done = desk.wait(number);
+        if let Some(loss) = desk.partners.loss() {
+            return Err(loss.clone().into());
+        }
+        match done {
             Done::Stop(code) => Ok(code),
-            Done::Panicked => {
-                let words = desk.words.lock().map(|words| words.clone()).unwrap_or_default();
-                Err(WorkerError::Panicked(words))
-            }
+            Done::Panicked | Done::Lost => Err(WorkerError::Panicked(desk.panic_words())),
         }
     }
 
@@ -116,8 +121,16 @@ impl Context {
     }
 
     /// Writes the worker's inbound mailbox; waits while it is full.
-    pub fn mailbox_write(&mut self, value: u32) {
-        self.seat().mailboxes.write(value);
+    ///
+    /// # Errors
+    /// It is full, and no program runs that could read it, or the worker is gone.
+    pub fn mailbox_write(&mut self, value: u32) -> Result<(), WorkerError> {
+        let running = self.running;
+        let Seat { desk, mailboxes, .. } = self.seat();
+        match mailboxes.write(value, || desk.why_silent(running).is_some()) {
+            true => Ok(()),
+            false => Err(desk.why_silent(running).unwrap_or(WorkerError::NotStarted)),
+        }
     }
 
     /// The same if there is room; says whether there was.
@@ -126,8 +139,14 @@ impl Context {
     }
 
     /// Reads the worker's outbound mailbox; waits while it is empty.
-    pub fn mailbox_read(&mut self) -> u32 {
-        self.seat().mailboxes.read()
+    ///
+    /// # Errors
+    /// It is empty, and no program runs that could write it, or the worker is gone.
+    pub fn mailbox_read(&mut self) -> Result<u32, WorkerError> {
+        let running = self.running;
+        let Seat { desk, mailboxes, .. } = self.seat();
+        let read = mailboxes.read(|| desk.why_silent(running).is_some());
+        read.ok_or_else(|| desk.why_silent(running).unwrap_or(WorkerError::NotStarted))
     }
 
     /// The same where there is mail.
@@ -165,6 +184,23 @@ impl Context {
         self.seated().desk.options.store_bytes
     }
 
+    /// Whether a message waits in the outbound mailbox.
+    ///
+    /// # Errors
+    /// None waits, and the program has ended or its worker is gone, so that none will come.
+    pub fn mailbox_poll(&self) -> Result<bool, WorkerError> {
+        let seat = self.seated();
+        if seat.mailboxes.waiting() > 0 {
+            return Ok(true);
+        }
+        match seat.desk.why_silent(self.running) {
+            // It may have written before it ended.
+            Some(why) if seat.mailboxes.waiting() == 0 => Err(why),
+            Some(_) => Ok(true),
+            None => Ok(false),
+        }
+    }
+
     /// Whether the program has ended; [`Context::wait`] then returns at once. False where nothing was started.
     #[must_use]
     pub fn has_ended(&self) -> bool {
@@ -185,10 +221,14 @@ impl Context {
 }
 
 impl Drop for Context {
-    /// Waits for a program that still runs, scrubs the store and returns the worker.
+    /// Waits for a program that still runs, scrubs the store and returns the worker. A program that waits for a message
+    /// ends, since nobody will send it.
     fn drop(&mut self) {
+        self.seated().desk.abandon(true);
+        self.seated().mailboxes.ring();
         let _ = self.wait();
         if let Some(mut seat) = self.seat.take() {
+            seat.desk.abandon(false);
             seat.clean();
             self.pool.back(seat);
         }

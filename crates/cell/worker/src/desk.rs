@@ -2,8 +2,10 @@
 
 use crate::bell::Bell;
 use crate::signal::Signal;
-use crate::{Program, WorkerOptions};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use crate::{Program, WorkerError, WorkerOptions};
+use seatmap_os::affinity;
+use seatmap_os::partners::{Loss, Partners};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// The number under which a worker answers that it sits, or does not; orders follow it.
@@ -29,6 +31,8 @@ pub enum Done {
     Stop(u32),
     /// The program panicked; its words are in the desk.
     Panicked,
+    /// The worker is gone; the desk's partners say why.
+    Lost,
 }
 
 /// An order: one cache line, which travels to the worker once.
@@ -59,10 +63,16 @@ pub struct Desk {
     /// The address of the worker's local store.
     pub store: AtomicPtr<u8>,
     pub words: Mutex<String>,
+    /// The worker's CPU.
+    pub cpu: u32,
+    /// Where the worker says that it is lost.
+    pub partners: Partners,
+    /// Whether nobody outside will write to the worker's program any more.
+    is_abandoned: AtomicBool,
 }
 
 impl Desk {
-    pub fn new(options: WorkerOptions, store: *mut u8) -> Self {
+    pub fn new(cpu: u32, options: WorkerOptions, store: *mut u8) -> Self {
         let signal = |register: usize| Signal::new(options.signals_or[register], options.polling);
         Desk {
             slip: Slip {
@@ -77,6 +87,9 @@ impl Desk {
             options,
             store: AtomicPtr::new(store),
             words: Mutex::new(String::new()),
+            cpu,
+            partners: Partners::default(),
+            is_abandoned: AtomicBool::new(false),
         }
     }
 
@@ -90,14 +103,15 @@ impl Desk {
         }
     }
 
-    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep that
-    /// the next one has overtaken is never seen.
-    pub fn take(&self, last: u32, asleep: bool) -> (u32, Order, *mut Arc<dyn Program>, u64) {
+    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep
+    /// that the next one has overtaken is never seen. `None` where the worker has lost its CPU.
+    pub fn take(&self, last: u32, asleep: bool) -> Option<(u32, Order, *mut Arc<dyn Program>, u64)> {
         let polling = if asleep { crate::Polling::Sleep } else { self.options.polling };
-        let word = self.orders.wait(polling, || {
+        let next = || {
             let word = self.slip.order.load(Ordering::Acquire);
             ((word >> 32) as u32 != last).then_some(word)
-        });
+        };
+        let word = self.orders.wait(polling, next, || self.has_lost_its_seat())?;
         let order = match word as u32 {
             1 => Order::Run,
             2 => Order::Scrub,
@@ -105,14 +119,44 @@ impl Desk {
             _ => Order::Quit,
         };
         let (program, argument) = (&self.slip.program, &self.slip.argument);
-        ((word >> 32) as u32, order, program.load(Ordering::Relaxed), argument.load(Ordering::Relaxed))
+        Some(((word >> 32) as u32, order, program.load(Ordering::Relaxed), argument.load(Ordering::Relaxed)))
+    }
+
+    /// Whether the worker, which calls this, is on another CPU than its own. Those who wait for it are told.
+    pub fn has_lost_its_seat(&self) -> bool {
+        let found = affinity::current_cpu();
+        let has_moved = found != self.cpu;
+        if has_moved {
+            self.lose(Loss::Moved { cpu: self.cpu, found });
+        }
+        has_moved
+    }
+
+    /// The worker is gone: every wait for it ends.
+    pub fn lose(&self, loss: Loss) {
+        self.partners.lose(loss);
+        self.answers.ring();
+    }
+
+    /// Whether a program that waits for somebody outside waits in vain. The worker calls it.
+    pub fn is_alone(&self) -> bool {
+        self.is_abandoned.load(Ordering::Acquire) || self.has_lost_its_seat()
+    }
+
+    /// Says whether somebody outside still has the worker, and wakes a program that waits for a signal. Its mailbox
+    /// is rung by the caller.
+    pub fn abandon(&self, is_abandoned: bool) {
+        self.is_abandoned.store(is_abandoned, Ordering::Release);
+        if is_abandoned {
+            self.signals.iter().for_each(Signal::ring);
+        }
     }
 
     /// The worker has carried out an order.
     pub fn finish(&self, number: u32, done: Done) {
         let (code, panicked) = match done {
             Done::Stop(code) => (code, 0),
-            Done::Panicked => (0, 1),
+            Done::Panicked | Done::Lost => (0, 1),
         };
         self.answer.panicked.store(panicked, Ordering::Relaxed);
         self.answer.stop.store(u64::from(number) << 32 | u64::from(code), Ordering::Release);
@@ -121,9 +165,31 @@ impl Desk {
         }
     }
 
-    /// Waits until an order is done.
+    /// Waits until an order is done, or the worker is gone.
     pub fn wait(&self, number: u32) -> Done {
-        self.answers.wait(self.options.polling, || self.is_done(number))
+        let is_gone = || self.partners.loss().is_some();
+        self.answers.wait(self.options.polling, || self.is_done(number), is_gone).unwrap_or(Done::Lost)
+    }
+
+    /// Why no message comes from the program of an order: it has ended, or its worker is gone. `None` while it may
+    /// come.
+    pub fn why_silent(&self, number: Option<u32>) -> Option<WorkerError> {
+        if let Some(loss) = self.partners.loss() {
+            return Some(loss.clone().into());
+        }
+        let how = match number {
+            None => "has not been started".to_owned(),
+            Some(number) => match self.is_done(number)? {
+                Done::Stop(code) => format!("ended with stop code {code}"),
+                Done::Panicked | Done::Lost => format!("panicked: {}", self.panic_words()),
+            },
+        };
+        Some(WorkerError::Silent { cpu: self.cpu, how })
+    }
+
+    /// The words of the last panic.
+    pub fn panic_words(&self) -> String {
+        self.words.lock().map(|words| words.clone()).unwrap_or_default()
     }
 
     /// The outcome of an order, if it is done.

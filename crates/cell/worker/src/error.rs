@@ -1,5 +1,6 @@
 //! The errors of workers.
 
+use seatmap_os::partners::Loss;
 use std::io;
 
 /// The reason why a worker cannot do something.
@@ -42,6 +43,17 @@ pub enum WorkerError {
     /// The program ended by a panic.
     #[error("the program panicked: {0}")]
     Panicked(String),
+    /// The worker's thread is gone, or has lost its CPU.
+    #[error(transparent)]
+    Lost(#[from] Loss),
+    /// A message was waited for that no program will send or take.
+    #[error("the program on CPU {cpu} {how}, and a message to it or from it was waited for")]
+    Silent {
+        /// The worker's CPU.
+        cpu: u32,
+        /// How it ended.
+        how: String,
+    },
     /// The kernel's error for this process's CPUs.
     #[error("the CPUs of this process cannot be read")]
     Cpus(#[source] io::Error),

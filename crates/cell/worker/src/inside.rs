@@ -3,6 +3,7 @@
 use crate::Store;
 use crate::desk::Desk;
 use crate::mailbox::End;
+use seatmap_os::partners::Gone;
 use std::sync::Arc;
 
 /// The worker as its program sees it: its local store, its mailboxes and signals, and transfers to and from memory.
@@ -28,8 +29,16 @@ impl Inside {
     }
 
     /// Reads the inbound mailbox; waits while it is empty.
+    ///
+    /// Where the context is dropped meanwhile, or the worker has lost its CPU, no message can come: the program then
+    /// ends by a panic, which the worker takes.
     pub fn mailbox_read(&mut self) -> u32 {
-        self.mailboxes.read()
+        self.mailbox_read_unless_alone().unwrap_or_else(|| alone())
+    }
+
+    /// The same, with `None` in the place of the panic: for programs that no panic may pass through.
+    pub fn mailbox_read_unless_alone(&mut self) -> Option<u32> {
+        self.mailboxes.read(|| self.desk.is_alone())
     }
 
     /// The same where there is mail.
@@ -37,9 +46,16 @@ impl Inside {
         self.mailboxes.try_read()
     }
 
-    /// Writes the outbound mailbox; waits while it is full.
+    /// Writes the outbound mailbox; waits while it is full, as [`Inside::mailbox_read`] waits.
     pub fn mailbox_write(&mut self, value: u32) {
-        self.mailboxes.write(value);
+        if !self.mailbox_write_unless_alone(value) {
+            alone();
+        }
+    }
+
+    /// The same, with `false` in the place of the panic.
+    pub fn mailbox_write_unless_alone(&mut self, value: u32) -> bool {
+        self.mailboxes.write(value, || self.desk.is_alone())
     }
 
     /// The same if there is room; says whether there was.
@@ -48,9 +64,18 @@ impl Inside {
     }
 
     /// Reads and empties a signal register, 0 or 1; waits until something was written. `None` for another register.
+    ///
+    /// It waits as [`Inside::mailbox_read`] does.
     #[must_use]
     pub fn signal_read(&self, register: usize) -> Option<u32> {
-        Some(self.desk.signals.get(register)?.read())
+        let signal = self.desk.signals.get(register)?;
+        Some(signal.read(|| self.desk.is_alone()).unwrap_or_else(|| alone()))
+    }
+
+    /// The same, with `None` in the place of the panic.
+    #[must_use]
+    pub fn signal_read_unless_alone(&self, register: usize) -> Option<u32> {
+        self.desk.signals.get(register)?.read(|| self.desk.is_alone())
     }
 
     /// The same where something was written.
@@ -86,4 +111,9 @@ impl Inside {
     fn window(&mut self, local: usize, bytes: usize) -> Option<&mut [u8]> {
         self.store.bytes().get_mut(local..local.checked_add(bytes)?)
     }
+}
+
+/// Ends a program that waits in vain. The panic hook is left out: nothing is wrong with the program.
+fn alone() -> ! {
+    std::panic::resume_unwind(Box::new(Gone))
 }

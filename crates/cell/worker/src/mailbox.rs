@@ -70,14 +70,20 @@ impl End {
         self.entries[0] - self.written.wrapping_sub(self.theirs().read.load(Ordering::Acquire))
     }
 
-    /// Writes a message; waits while the mailbox is full.
-    pub fn write(&mut self, value: u32) {
+    /// Writes a message; waits while the mailbox is full. False where the other end is gone, as `is_gone` says.
+    #[must_use]
+    pub fn write(&mut self, value: u32, is_gone: impl Fn() -> bool) -> bool {
         if self.seems_full() {
-            let (read, known) = (&self.theirs().read, self.known_read);
+            let read = &self.theirs().read;
+            let known = self.known_read;
             let other = || Some(read.load(Ordering::Acquire)).filter(|read| *read != known);
-            self.known_read = self.bell().wait(self.shared.polling, other);
+            match self.bell().wait(self.shared.polling, other, is_gone) {
+                Some(read) => self.known_read = read,
+                None => return false,
+            }
         }
         self.put(value);
+        true
     }
 
     /// Writes a message if there is room, and says whether there was.
@@ -105,12 +111,13 @@ impl End {
         self.ring();
     }
 
-    /// Reads the next message; waits while the mailbox is empty.
-    pub fn read(&mut self) -> u32 {
+    /// Reads the next message; waits while the mailbox is empty. `None` where the other end is gone, as `is_gone` says,
+    /// and left no message.
+    pub fn read(&mut self, is_gone: impl Fn() -> bool) -> Option<u32> {
         let (entry, number) = self.next();
-        let value = self.bell().wait(self.shared.polling, || found(entry, number));
+        let value = self.bell().wait(self.shared.polling, || found(entry, number), is_gone)?;
         self.took(number);
-        value
+        Some(value)
     }
 
     /// Reads the next message if there is one.
@@ -155,7 +162,7 @@ impl End {
     }
 
     /// Wakes the other end.
-    fn ring(&self) {
+    pub fn ring(&self) {
         if self.shared.polling.may_sleep() {
             self.shared.bells[1 - self.me].0.ring();
         }
@@ -171,6 +178,20 @@ fn found(entry: &AtomicU64, number: u32) -> Option<u32> {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    fn never() -> bool {
+        false
+    }
+
+    #[test]
+    fn a_message_of_an_end_that_is_gone_is_read_and_then_no_wait_lasts() {
+        for polling in [Polling::Spin, Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
+            let (mut near, mut far) = mailboxes([INBOUND, OUTBOUND], polling);
+            assert!(far.write(7, never));
+            assert_eq!((near.read(|| true), near.read(|| true)), (Some(7), None));
+            assert!(far.write(8, never) && !far.write(9, || true));
+        }
+    }
 
     #[test]
     fn entries_are_few_and_kept_in_order() {
@@ -191,17 +212,17 @@ mod tests {
             std::thread::scope(|scope| {
                 scope.spawn(move || {
                     for _ in 0..5000 {
-                        let value = far.read();
-                        far.write(value);
+                        let value = far.read(never).unwrap();
+                        assert!(far.write(value, never));
                     }
                 });
                 for value in 0..4 {
-                    near.write(value);
+                    assert!(near.write(value, never));
                 }
                 for value in 4..5004 {
-                    assert_eq!(near.read(), value - 4, "{polling:?}");
+                    assert_eq!(near.read(never), Some(value - 4), "{polling:?}");
                     if value < 5000 {
-                        near.write(value);
+                        assert!(near.write(value, never));
                     }
                 }
             });
@@ -216,8 +237,8 @@ mod tests {
         (writer.written, writer.known_read, reader.read) = (near, near, near);
         reader.ours().read.store(near, Ordering::Relaxed);
         for value in 0..20 {
-            writer.write(value);
-            assert_eq!(reader.read(), value);
+            assert!(writer.write(value, never));
+            assert_eq!(reader.read(never), Some(value));
         }
     }
 }

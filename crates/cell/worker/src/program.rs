@@ -1,6 +1,7 @@
 //! Programs that workers run.
 
 use crate::Inside;
+use seatmap_os::partners::is_gone;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A program for a worker: code, and nothing of its own that changes. It works on data in its local store and in
@@ -20,6 +21,9 @@ impl<F: Fn(&mut Inside, u64) -> u32 + Send + Sync + 'static> Program for F {
 pub(crate) fn caught(program: &dyn Program, inside: &mut Inside, argument: u64) -> Result<u32, String> {
     // A store holds only bytes, and the next program can scrub or read those that a panic left.
     catch_unwind(AssertUnwindSafe(|| program.run(inside, argument))).map_err(|panic| {
+        if is_gone(&*panic) {
+            return "it waited for a message, and nobody is there to send it".to_owned();
+        }
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it did not say why".to_owned())
     })

@@ -6,6 +6,7 @@ use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
 use crate::program::caught;
 use crate::{Context, Inside, Store, WorkerError, WorkerOptions};
 use seatmap_os::affinity;
+use seatmap_os::partners::Loss;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -69,13 +70,13 @@ impl Pool {
     fn hire(&self, worker: usize, cpu: u32, options: WorkerOptions) -> Result<(), WorkerError> {
         let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
         let store = Store::new(options.store_bytes).map_err(store_error)?;
-        let desk = Arc::new(Desk::new(options, store.address()));
+        let desk = Arc::new(Desk::new(cpu, options, store.address()));
         let (outside, inside) = mailboxes([INBOUND, OUTBOUND], options.polling);
         let to_worker = Arc::clone(&desk);
         let body = move || work(cpu, to_worker, store, inside);
         let refused = |source| WorkerError::Seat { cpu, source };
         let thread = std::thread::Builder::new().name(format!("worker-cpu{cpu}")).spawn(body).map_err(refused)?;
-        if desk.wait(SEATED) == Done::Panicked {
+        if desk.wait(SEATED) != Done::Stop(0) {
             let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread died")));
             return ended.map_err(refused);
         }
@@ -114,15 +115,24 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
     desk.finish(SEATED, Done::Stop(0));
     let mut inside = Inside { store, mailboxes, desk: Arc::clone(&desk) };
     let (mut last, mut asleep) = (SEATED, false);
+    // Whatever ends this thread, nobody waits for it any longer.
+    let _leaves = Leaves(&desk);
     loop {
-        let (number, order, program, argument) = desk.take(last, asleep);
-        (last, asleep) = (number, order == Order::Sleep);
+        let Some((number, order, program, argument)) = desk.take(last, asleep) else {
+            // A reader that sleeps at the mailbox looks again.
+            inside.mailboxes.ring();
+            return Ok(());
+        };
+        last = number;
+        asleep = order == Order::Sleep;
         match order {
             Order::Run => {
                 // SAFETY: a context hands out a pointer to its own program, and neither changes nor drops that before
                 // the order is done; contexts that are forgotten leak it.
                 let program = unsafe { &*program };
                 desk.finish(number, ended(&desk, caught(&**program, &mut inside, argument)));
+                // A reader that sleeps at the mailbox learns that no message comes.
+                inside.mailboxes.ring();
             }
             Order::Scrub => {
                 while inside.mailboxes.try_read().is_some() {}
@@ -135,8 +145,17 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
     }
 }
 
+/// Says that the worker's thread has ended, however it did.
+struct Leaves<'a>(&'a Desk);
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        self.0.lose(Loss::Ended { cpu: self.0.cpu });
+    }
+}
+
 /// The outcome of a run; the text of a panic goes to the desk.
-fn ended(desk: &Desk, ran: Result<u32, String>) -> Done {
+pub(crate) fn ended(desk: &Desk, ran: Result<u32, String>) -> Done {
     match ran {
         Ok(code) => Done::Stop(code),
         Err(words) => {

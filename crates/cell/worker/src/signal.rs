@@ -36,9 +36,15 @@ impl Signal {
         }
     }
 
-    /// Reads and empties the register; waits until something was written.
-    pub fn read(&self) -> u32 {
-        self.bell.wait(self.polling, || self.try_read())
+    /// Reads and empties the register; waits until something was written. `None` where those who write are gone, as
+    /// `is_gone` says.
+    pub fn read(&self, is_gone: impl Fn() -> bool) -> Option<u32> {
+        self.bell.wait(self.polling, || self.try_read(), is_gone)
+    }
+
+    /// Wakes the reader, so that it asks whether those who write are gone.
+    pub fn ring(&self) {
+        self.bell.ring();
     }
 
     /// The same where something was written.
@@ -60,7 +66,8 @@ mod tests {
             assert_eq!(signal.try_read(), None);
             signal.write(0b001);
             signal.write(0b100);
-            assert_eq!((signal.read(), signal.try_read()), (read, None));
+            assert_eq!((signal.read(|| false), signal.try_read()), (Some(read), None));
+            assert_eq!(signal.read(|| true), None);
         }
     }
 

@@ -1,10 +1,12 @@
 //! The same calls, answered by a thread that is made for each run.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, SEATED};
 use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
 use crate::program::caught;
+use crate::runtime::ended;
 use crate::{Inside, Polling, Program, Store, WorkerError, WorkerOptions};
 use seatmap_os::affinity;
+use seatmap_os::partners::Loss;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
@@ -16,6 +18,9 @@ pub struct ThreadContext {
     /// The program's view of the worker; it is in the thread while one runs.
     inside: Option<Inside>,
     running: Option<JoinHandle<Ran>>,
+    desk: Arc<Desk>,
+    /// The number of the last run.
+    number: u32,
     mailboxes: End,
     program: Option<Arc<dyn Program>>,
 }
@@ -34,9 +39,9 @@ impl ThreadContext {
         let mut store = Store::new(options.store_bytes).map_err(store_error)?;
         store.scrub();
         let (outside, within) = mailboxes([INBOUND, OUTBOUND], options.polling);
-        let desk = Arc::new(Desk::new(options, store.address()));
-        let inside = Some(Inside { store, mailboxes: within, desk });
-        Ok(ThreadContext { cpu, inside, running: None, mailboxes: outside, program: None })
+        let desk = Arc::new(Desk::new(cpu, options, store.address()));
+        let inside = Some(Inside { store, mailboxes: within, desk: Arc::clone(&desk) });
+        Ok(ThreadContext { cpu, inside, running: None, desk, number: SEATED, mailboxes: outside, program: None })
     }
 
     /// Loads a program, in place of any other; a run that goes on is waited for.
@@ -54,8 +59,11 @@ impl ThreadContext {
             return Err(WorkerError::Running);
         }
         let program = Arc::clone(self.program.as_ref().ok_or(WorkerError::NoProgram)?);
-        let (cpu, inside) = (self.cpu, self.inside.take().ok_or(WorkerError::NotStarted)?);
-        let body = move || run(cpu, inside, &*program, argument);
+        let cpu = self.cpu;
+        let inside = self.inside.take().ok_or(WorkerError::NotStarted)?;
+        self.number = self.number.wrapping_add(1);
+        let number = self.number;
+        let body = move || run(number, inside, &*program, argument);
         self.running = Some(Builder::new().spawn(body).map_err(|source| WorkerError::Seat { cpu, source })?);
         Ok(())
     }
@@ -81,13 +89,47 @@ impl ThreadContext {
     }
 
     /// Writes the inbound mailbox; waits while it is full.
-    pub fn mailbox_write(&mut self, value: u32) {
-        self.mailboxes.write(value);
+    ///
+    /// # Errors
+    /// It is full, and no program runs that could read it.
+    pub fn mailbox_write(&mut self, value: u32) -> Result<(), WorkerError> {
+        let number = self.run_number();
+        let ThreadContext { desk, mailboxes, .. } = self;
+        match mailboxes.write(value, || desk.why_silent(number).is_some()) {
+            true => Ok(()),
+            false => Err(desk.why_silent(number).unwrap_or(WorkerError::NotStarted)),
+        }
     }
 
     /// Reads the outbound mailbox; waits while it is empty.
-    pub fn mailbox_read(&mut self) -> u32 {
-        self.mailboxes.read()
+    ///
+    /// # Errors
+    /// It is empty, and no program runs that could write it.
+    pub fn mailbox_read(&mut self) -> Result<u32, WorkerError> {
+        let number = self.run_number();
+        let ThreadContext { desk, mailboxes, .. } = self;
+        let read = mailboxes.read(|| desk.why_silent(number).is_some());
+        read.ok_or_else(|| desk.why_silent(number).unwrap_or(WorkerError::NotStarted))
+    }
+
+    /// Whether a message waits in the outbound mailbox.
+    ///
+    /// # Errors
+    /// None waits, and the program has ended, so that none will come.
+    pub fn mailbox_poll(&self) -> Result<bool, WorkerError> {
+        if self.mailboxes.waiting() > 0 {
+            return Ok(true);
+        }
+        match self.desk.why_silent(self.run_number()) {
+            // It may have written before it ended.
+            Some(why) if self.mailboxes.waiting() == 0 => Err(why),
+            Some(_) => Ok(true),
+            None => Ok(false),
+        }
+    }
+
+    fn run_number(&self) -> Option<u32> {
+        self.running.as_ref().map(|_| self.number)
     }
 
     /// Messages that wait in the outbound mailbox.
@@ -97,17 +139,29 @@ impl ThreadContext {
     }
 }
 
-fn run(cpu: u32, mut inside: Inside, program: &dyn Program, argument: u64) -> Ran {
-    if let Err(source) = affinity::pin(&[cpu]) {
-        return (inside, Err(WorkerError::Seat { cpu, source }));
-    }
-    let ran = caught(program, &mut inside, argument).map_err(WorkerError::Panicked);
-    (inside, ran)
+/// The life of a thread. However it ends, those who wait for a message of it are told.
+fn run(number: u32, mut inside: Inside, program: &dyn Program, argument: u64) -> Ran {
+    let desk = Arc::clone(&inside.desk);
+    let cpu = desk.cpu;
+    let ran = match affinity::pin(&[cpu]) {
+        Ok(()) => caught(program, &mut inside, argument),
+        Err(source) => {
+            desk.lose(Loss::Unseated { cpu, why: source.to_string() });
+            inside.mailboxes.ring();
+            return (inside, Err(WorkerError::Seat { cpu, source }));
+        }
+    };
+    desk.finish(number, ended(&desk, ran.clone()));
+    inside.mailboxes.ring();
+    let lost = desk.partners.loss().cloned().map(WorkerError::Lost);
+    (inside, lost.map_or_else(|| ran.map_err(WorkerError::Panicked), Err))
 }
 
 impl Drop for ThreadContext {
-    /// Waits for a thread that still runs.
+    /// Waits for a thread that still runs. A program that waits for a message ends, since nobody will send it.
     fn drop(&mut self) {
+        self.desk.abandon(true);
+        self.mailboxes.ring();
         let _ = self.wait();
     }
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_worker::{Inside, Polling, Runtime, ThreadContext, WorkerError, WorkerOptions, allowed_cpus};
+use seatmap_worker::{Inside, Polling, Program, Runtime, ThreadContext, WorkerError, WorkerOptions, allowed_cpus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -40,7 +40,7 @@ fn nothing_is_left_for_the_next_owner() {
         0
     }));
     context.run(0).unwrap();
-    context.mailbox_write(2);
+    context.mailbox_write(2).unwrap();
     assert!(context.signal(0, 3) && !context.signal(2, 3));
     drop(context);
     let mut context = runtime.context().unwrap();
@@ -52,7 +52,7 @@ fn nothing_is_left_for_the_next_owner() {
         inside.store().iter().map(|byte| u32::from(*byte)).sum()
     }));
     context.start(0).unwrap();
-    assert_eq!(context.mailbox_read(), 4);
+    assert_eq!(context.mailbox_read().unwrap(), 4);
     context.signal(0, 5);
     assert_eq!(context.wait().unwrap(), 0);
 }
@@ -72,8 +72,8 @@ fn mail_goes_both_ways_under_every_policy() {
         }));
         context.start(200).unwrap();
         for round in 0..200 {
-            context.mailbox_write(round);
-            assert_eq!(context.mailbox_read(), round + 1);
+            context.mailbox_write(round).unwrap();
+            assert_eq!(context.mailbox_read().unwrap(), round + 1);
         }
         assert_eq!(context.wait().unwrap(), 9);
     }
@@ -144,7 +144,7 @@ fn what_cannot_be_done_is_refused() {
     context.start(0).unwrap();
     assert!(matches!(context.start(0), Err(WorkerError::Running)));
     assert!(matches!(context.give_back(), Err(WorkerError::Running)));
-    context.mailbox_write(8);
+    context.mailbox_write(8).unwrap();
     assert_eq!(context.wait().unwrap(), 8);
 }
 
@@ -180,11 +180,91 @@ fn a_thread_answers_the_same_calls() {
     for (argument, answer) in [(1, 41), (2, 43)] {
         context.start(argument).unwrap();
         assert!(matches!(context.start(0), Err(WorkerError::Running)));
-        context.mailbox_write(40);
-        assert_eq!((context.mailbox_read(), context.wait().unwrap()), (answer, 9));
+        context.mailbox_write(40).unwrap();
+        assert_eq!((context.mailbox_read().unwrap(), context.wait().unwrap()), (answer, 9));
     }
     assert_eq!(context.run(5).unwrap_err().to_string(), "the program panicked: on purpose");
     let mut nowhere = ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
     nowhere.load(Arc::new(|_: &mut Inside, _: u64| 0));
     assert_eq!(nowhere.run(0).unwrap_err().to_string(), "no worker could be seated on CPU 500000");
+}
+
+/// A context whose program was started.
+fn started(runtime: &Runtime, program: impl Program) -> seatmap_worker::Context {
+    let mut context = runtime.context().unwrap();
+    context.load(Arc::new(program));
+    context.start(3).unwrap();
+    context
+}
+
+#[test]
+fn a_message_that_no_program_will_send_is_an_error_that_says_why() {
+    let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
+    for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
+        let runtime = Runtime::new(&[cpu], WorkerOptions { polling, ..WorkerOptions::default() }).unwrap();
+        let mut context = runtime.context().unwrap();
+        let unstarted =
+            format!("the program on CPU {cpu} has not been started, and a message to it or from it was waited for");
+        assert_eq!(context.mailbox_read().unwrap_err().to_string(), unstarted);
+        assert_eq!(context.mailbox_poll().unwrap_err().to_string(), unstarted);
+        drop(context);
+        let mut context = started(&runtime, |_: &mut Inside, argument: u64| argument as u32);
+        let told = context.mailbox_read().unwrap_err().to_string();
+        assert!(told.contains("ended with stop code 3"), "{told}");
+        drop(context);
+        let mut context = started(&runtime, |inside: &mut Inside, _: u64| inside.mailbox_read());
+        // The program takes one message, four more fit, and then nobody makes room.
+        let told = (0..6).find_map(|value| context.mailbox_write(value).err()).unwrap().to_string();
+        assert!(told.contains("ended with stop code 0"), "{told}");
+    }
+}
+
+#[test]
+fn a_thread_that_cannot_be_seated_frees_those_that_wait_for_its_message() {
+    let mut context = seatmap_worker::ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
+    context.load(Arc::new(|inside: &mut Inside, _: u64| {
+        inside.mailbox_write(1);
+        0
+    }));
+    context.start(0).unwrap();
+    let told = context.mailbox_read().unwrap_err().to_string();
+    assert!(told.contains("CPU 500000"), "{told}");
+    assert!(context.mailbox_poll().unwrap_err().to_string().contains("CPU 500000"));
+    assert!(context.wait().unwrap_err().to_string().contains("CPU 500000"));
+}
+
+#[test]
+fn a_context_that_is_dropped_ends_a_program_that_waits_for_its_message() {
+    let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
+    for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
+        let options = WorkerOptions { polling, ..WorkerOptions::default() };
+        let runtime = Runtime::new(&[cpu], options).unwrap();
+        drop(started(&runtime, |inside: &mut Inside, _: u64| inside.mailbox_read()));
+        drop(started(&runtime, |inside: &mut Inside, _: u64| inside.signal_read(1).unwrap()));
+        let answers = |inside: &mut Inside, _: u64| {
+            (0..9).for_each(|value| inside.mailbox_write(value));
+            0
+        };
+        drop(started(&runtime, answers));
+        assert_eq!(started(&runtime, |_: &mut Inside, _: u64| 7).wait().unwrap(), 7);
+        let mut context = seatmap_worker::ThreadContext::new(cpu, options).unwrap();
+        context.load(Arc::new(|inside: &mut Inside, _: u64| inside.mailbox_read()));
+        context.start(0).unwrap();
+    }
+}
+
+#[test]
+fn a_worker_that_has_lost_its_cpu_says_so() {
+    let cpus = seatmap_worker::allowed_cpus().unwrap();
+    let [cpu, other, ..] = cpus[..] else { return seatmap_needs::skipped!("this needs two CPUs") };
+    let runtime = Runtime::new(&[cpu], WorkerOptions::default()).unwrap();
+    let moves = move |inside: &mut Inside, _: u64| {
+        seatmap_os::affinity::pin(&[other]).unwrap();
+        inside.mailbox_read()
+    };
+    let mut context = started(&runtime, moves);
+    let told = context.mailbox_read().unwrap_err().to_string();
+    assert!(told.starts_with(&format!("CPU {cpu} was taken from its thread")), "{told}");
+    assert_eq!(context.wait().unwrap_err().to_string(), told);
+    assert_eq!(context.start(0).unwrap_err().to_string(), told);
 }

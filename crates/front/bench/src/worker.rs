@@ -9,7 +9,7 @@ use seatmap_os::affinity;
 use seatmap_papers::cellule::spread::Spread;
 use seatmap_papers::cellule::{Seats, Workload, compare};
 use seatmap_statistics::{median, quantile};
-use seatmap_worker::{Context, Inside, Runtime, Store, WorkerOptions};
+use seatmap_worker::{Context, Inside, Runtime, Store, WorkerError, WorkerOptions};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -90,17 +90,15 @@ fn mail(context: &mut Context, clock: &HostClock) -> Result<f64, Box<dyn Error>>
         0
     }));
     context.start(2 * ROUNDS)?;
-    let mut round_trips = || {
+    let mut round_trips = || -> Result<(), WorkerError> {
         for value in 0..ROUNDS as u32 {
-            context.mailbox_write(value);
-            context.mailbox_read();
+            context.mailbox_write(value)?;
+            context.mailbox_read()?;
         }
-    };
-    round_trips();
-    let took = timed(clock, ROUNDS, || {
-        round_trips();
         Ok(())
-    })?;
+    };
+    round_trips()?;
+    let took = timed(clock, ROUNDS, || Ok(round_trips()?))?;
     context.wait()?;
     Ok(took)
 }

@@ -13,3 +13,5 @@ mod folders;
 mod masks;
 #[path = "e2e/serve.rs"]
 mod serve;
+#[path = "e2e/taken.rs"]
+mod taken;

@@ -115,6 +115,7 @@ extern "C" fn run(begin: *mut c_void) -> *mut c_void {
     task.into_iter().for_each(enter);
     if pages::is_active() {
         pages::fence::enter();
+        pages::last::enter();
     }
     start(argument)
 }
@@ -133,13 +134,16 @@ unsafe extern "C" fn pthread_create(
     let parent = unsafe { parent.as_ref() }.map_or(0, |parent| parent.slot.load(Relaxed));
     let task = process::is_active().then(|| tasks::claim(parent)).flatten();
     if task.is_none() && !pages::is_active() {
+        pages::last::pass();
         // SAFETY: the arguments are the caller's.
         return unsafe { create(thread, attributes, start, argument) };
     }
     let begin = Box::into_raw(Box::new(Begin { start, argument, task }));
+    pages::last::add();
     // SAFETY: `run` takes the box; the other arguments are the caller's.
     let status = unsafe { create(thread, attributes, run, begin.cast()) };
     if status != 0 {
+        pages::last::drop_one();
         // SAFETY: no thread took the box.
         drop(unsafe { Box::from_raw(begin) });
     }

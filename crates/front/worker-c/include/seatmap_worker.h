@@ -305,8 +305,9 @@ seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
 
 /**
  * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
- * `got`, which may be NULL, receives the number of messages read. A wait for a message that a program never writes
- * does not end.
+ * `got`, which may be NULL, receives the number of messages read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where
+ * the program has ended without the message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost
+ * its CPU.
  */
 seatmap_worker_status seatmap_out_mbox_read(seatmap_context *context,
                                             uint32_t *messages,
@@ -335,7 +336,8 @@ void *seatmap_inside_store(seatmap_inside *inside);
 size_t seatmap_inside_store_size(seatmap_inside *inside);
 
 /**
- * Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL.
+ * Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL, and where no message can
+ * come any more: the context is being destroyed, or the worker has lost its CPU.
  */
 uint32_t seatmap_inside_mbox_read(seatmap_inside *inside);
 

@@ -37,7 +37,11 @@ impl Boundary for Failure {
                 WorkerError::NoCpus | WorkerError::Shared(_) => Status::BadArgument,
                 WorkerError::Seat { .. } | WorkerError::Store { .. } | WorkerError::Cpus(_) => Status::NotPossible,
                 WorkerError::Busy(_) => Status::Busy,
-                WorkerError::NoProgram | WorkerError::Running | WorkerError::NotStarted => Status::BadState,
+                WorkerError::NoProgram
+                | WorkerError::Running
+                | WorkerError::NotStarted
+                | WorkerError::Silent { .. } => Status::BadState,
+                WorkerError::Lost(_) => Status::NotPossible,
                 WorkerError::Panicked(_) => Status::Defect,
             },
         }

@@ -41,11 +41,12 @@ pub unsafe extern "C" fn seatmap_inside_store_size(inside: *mut Inside) -> usize
     unsafe { with(inside, 0, |inside| inside.store().len()) }
 }
 
-/// Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL.
+/// Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL, and where no message can
+/// come any more: the context is being destroyed, or the worker has lost its CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_mbox_read(inside: *mut Inside) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { with(inside, 0, |inside| inside.mailbox_read()) }
+    unsafe { with(inside, 0, |inside| inside.mailbox_read_unless_alone().unwrap_or(0)) }
 }
 
 /// The same without waiting. Returns false, and leaves `message` as it was, where there is no mail or a pointer is
@@ -63,7 +64,7 @@ pub unsafe extern "C" fn seatmap_inside_mbox_try_read(inside: *mut Inside, messa
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_mbox_write(inside: *mut Inside, message: u32) {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { with(inside, (), |inside| inside.mailbox_write(message)) }
+    unsafe { with(inside, (), |inside| _ = inside.mailbox_write_unless_alone(message)) }
 }
 
 /// The same if there is room; says whether there was.
@@ -78,7 +79,7 @@ pub unsafe extern "C" fn seatmap_inside_mbox_try_write(inside: *mut Inside, mess
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_signal_read(inside: *mut Inside, signal: u32) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { with(inside, 0, |inside| inside.signal_read(signal as usize).unwrap_or(0)) }
+    unsafe { with(inside, 0, |inside| inside.signal_read_unless_alone(signal as usize).unwrap_or(0)) }
 }
 
 /// Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they are copied.

@@ -52,7 +52,7 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
             // SAFETY: the caller keeps the rules of the header, and `done` is below the count.
             let message = unsafe { messages.add(done).read() };
             if behaviour.waits(done) {
-                context.0.mailbox_write(message);
+                context.0.mailbox_write(message)?;
             } else if !context.0.mailbox_try_write(message) {
                 break;
             }
@@ -66,8 +66,9 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
 }
 
 /// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
-/// `got`, which may be NULL, receives the number of messages read. A wait for a message that a program never writes
-/// does not end.
+/// `got`, which may be NULL, receives the number of messages read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where
+/// the program has ended without the message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost
+/// its CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_out_mbox_read(
     context: *mut Context,
@@ -82,7 +83,7 @@ pub unsafe extern "C" fn seatmap_out_mbox_read(
         let mut done = 0;
         while done < count {
             let message = match behaviour.waits(done) {
-                true => Some(context.0.mailbox_read()),
+                true => Some(context.0.mailbox_read()?),
                 false => context.0.mailbox_try_read(),
             };
             let Some(message) = message else { break };

@@ -29,6 +29,13 @@ pub fn pin(cpus: &[u32]) -> io::Result<()> {
     }
 }
 
+/// The CPU that the calling thread is on at this moment.
+#[must_use]
+pub fn current_cpu() -> u32 {
+    // SAFETY: takes no arguments; it returns -1 on failure, a number that no CPU has.
+    unsafe { libc::sched_getcpu() as u32 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

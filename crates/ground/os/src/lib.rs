@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
 //! | [`affinity`] | pinning of the calling thread, verified |
+//! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`cpus`] | which CPUs are present, online and allowed |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
 //! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
@@ -32,6 +33,7 @@
 //! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`scratch`] | folders for files that no run leaves behind, killed or not |
 //! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
@@ -65,6 +67,7 @@ pub mod mounts;
 pub mod net;
 pub mod numa_maps;
 pub mod pages;
+pub mod partners;
 pub mod proc_folder;
 pub mod published;
 pub mod records;
@@ -73,6 +76,7 @@ mod ring;
 pub mod root;
 pub mod sample;
 pub mod sched;
+pub mod scratch;
 pub mod small;
 pub mod state;
 pub mod steal;

@@ -18,6 +18,7 @@ mod bootstrap;
 pub mod correlation;
 pub mod friedman;
 mod normal;
+mod pairs;
 pub mod random;
 pub mod signed_rank;
 mod summary;

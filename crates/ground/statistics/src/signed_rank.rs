@@ -5,6 +5,7 @@
 //! Chicken 2014, section 3.3): it is exact for any symmetric distribution, whatever its tails, and for too few
 //! differences there is none.
 
+use crate::pairs::Pairs;
 use crate::random::Xoshiro;
 use crate::{quantile, sorted};
 
@@ -13,6 +14,10 @@ const MOST_EXACT: usize = 60;
 
 /// Repetitions of [`floor`]: the 95th percentile of them is known to about a percent of itself.
 const REPETITIONS: usize = 1000;
+
+/// The most differences that a repetition of [`floor`] draws. The centre of more differences is smaller by the square
+/// root of their number: it is normal long before this many.
+const MOST_DRAWN: usize = 500;
 
 /// The shift of a list of differences.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,17 +42,18 @@ pub fn fewest(confidence: f64) -> usize {
 /// [`fewest`]. Values that are not finite are ignored.
 #[must_use]
 pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
-    let count = sorted(differences).len();
-    let means = walsh(differences);
-    let beyond = beyond(count, tail(confidence))?;
-    let (low, high) = (means[beyond], means[means.len() - 1 - beyond]);
-    Some(Shift { centre: quantile(&means, 0.5)?, low, high, count })
+    let values = sorted(differences);
+    let means = Pairs::means(&values);
+    let beyond = beyond(values.len(), tail(confidence))?;
+    let low = means.nth(beyond)?;
+    let high = means.nth(means.count().checked_sub(1 + beyond)?)?;
+    Some(Shift { centre: means.median()?, low, high, count: values.len() })
 }
 
 /// The Hodges-Lehmann estimate alone; `None` without differences.
 #[must_use]
 pub fn centre(differences: &[f64]) -> Option<f64> {
-    quantile(&walsh(differences), 0.5)
+    Pairs::means(&sorted(differences)).median()
 }
 
 /// How far the second list lies above the first, where the two are not paired: the Hodges-Lehmann estimate with the
@@ -60,12 +66,13 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
     if first.len().min(second.len()) < 6 {
         return None;
     }
-    let all = first.iter().flat_map(|low| second.iter().map(move |high| high - low)).collect::<Vec<f64>>();
-    let all = sorted(&all);
+    let count = first.len().min(second.len());
+    let all = Pairs::differences(&first, &second);
     let deviation = (m * n * (m + n + 1.0) / 12.0).sqrt();
     let beyond = (0.5 * m * n - 0.5 + normal_quantile(tail(confidence)) * deviation).floor().max(0.0) as usize;
-    let (low, high) = (all[beyond], all[all.len() - 1 - beyond]);
-    Some(Shift { centre: quantile(&all, 0.5)?, low, high, count: first.len().min(second.len()) })
+    let low = all.nth(beyond)?;
+    let high = all.nth(all.count().checked_sub(1 + beyond)?)?;
+    Some(Shift { centre: all.median()?, low, high, count })
 }
 
 /// A bound on the size of the centre of as many further differences as these, where nothing differs: 95 % of centres
@@ -81,24 +88,18 @@ pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
         let size = sizes[random.below(count)];
         if random.below(2) == 0 { size } else { -size }
     };
+    let drawn = count.min(MOST_DRAWN);
     let centres: Vec<f64> = (0..REPETITIONS)
-        .filter_map(|_| centre(&(0..count).map(&mut draw).collect::<Vec<f64>>()))
+        .filter_map(|_| centre(&(0..drawn).map(&mut draw).collect::<Vec<f64>>()))
         .map(f64::abs)
         .collect();
-    Some(spread * quantile(&centres, 0.95)?)
+    let fewer = (drawn as f64 / count as f64).sqrt();
+    Some(spread * fewer * quantile(&centres, 0.95)?)
 }
 
 /// The share of each tail outside an interval.
 fn tail(confidence: f64) -> f64 {
     0.5 * (1.0 - confidence)
-}
-
-/// The means of all pairs of differences, each with itself too, in ascending order (Walsh averages).
-fn walsh(differences: &[f64]) -> Vec<f64> {
-    let values = sorted(differences);
-    let means =
-        |(at, first): (usize, &f64)| -> Vec<f64> { values[at..].iter().map(|second| 0.5 * (first + second)).collect() };
-    sorted(&values.iter().enumerate().flat_map(means).collect::<Vec<f64>>())
 }
 
 /// The number of Walsh averages outside the interval at each end: the largest rank sum that comes with at most this

@@ -11,12 +11,13 @@ use crate::together::Together;
 use crate::{HostClock, topology};
 use port::BedPort;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::partners::{Seat, is_gone};
 use seatmap_port::channels::lines::{self, DECREMENTER_SHIFT, Layout, OnLines};
 use seatmap_port::channels::{Bed, DmaError, Program};
 use seatmap_port::{Addr, Workload};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 
 /// Words of a 4 KiB page.
@@ -112,8 +113,12 @@ impl Bed for HostBed {
         self.place(&arena, &layout, seats)?;
         let together = Together::default();
         let port = BedPort::new(arena.words(), &self.clock, layout.ended(), &together);
-        let task = |rank| catch_unwind(AssertUnwindSafe(|| workload.task(&port, rank))).map_err(End::of);
-        sorted(self.crew.run(seats, &task)?)
+        let task = |seat: &Seat| {
+            let port = port.seated(seat);
+            let done = catch_unwind(AssertUnwindSafe(|| workload.task(&port, seat.rank())));
+            done.or_else(|payload| if is_gone(&*payload) { resume_unwind(payload) } else { Err(End::of(payload)) })
+        };
+        sorted(self.crew.run_together(seats, &task)?)
     }
 
     fn ns_per_tick(&self) -> f64 {

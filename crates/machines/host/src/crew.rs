@@ -1,6 +1,7 @@
 //! One pinned thread for each PU, kept from run to run.
 
 use seatmap_os::affinity;
+use seatmap_os::partners::{Loss, Partners, Seat};
 use std::collections::HashMap;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -35,34 +36,49 @@ pub enum CrewError {
     /// One run has the same CPU twice.
     #[error("CPU {0} is asked to hold two tasks at once")]
     Shared(u32),
-    /// A task ended without a result.
-    #[error("the task on CPU {0} panicked")]
-    Lost(u32),
+    /// A thread lost its CPU or panicked, and the others stopped waiting for it.
+    #[error(transparent)]
+    Lost(#[from] Loss),
 }
 
 impl Crew {
     /// Runs `work(rank)` for every rank at once, rank r on the CPU `seats[r]`. Returns the results by rank.
     ///
     /// # Errors
-    /// [`CrewError`]. No work begins if a thread cannot be pinned. A panic in one rank becomes an error after all
-    /// ranks have ended.
+    /// The errors of [`Crew::run_together`].
     pub fn run<T: Send>(&mut self, seats: &[u32], work: &(impl Fn(usize) -> T + Sync)) -> Result<Vec<T>, CrewError> {
+        self.run_together(seats, &|seat: &Seat| work(seat.rank()))
+    }
+
+    /// The same for work that waits for other ranks: each of its waits checks its seat now and then ([`Seat::check`]),
+    /// and ends when another rank has panicked or has lost its CPU.
+    ///
+    /// # Errors
+    /// [`CrewError`]. No work begins if a thread cannot be pinned. A panic in one rank, or a CPU that is taken away
+    /// during the run, becomes an error after all ranks have ended.
+    pub fn run_together<T: Send>(
+        &mut self,
+        seats: &[u32],
+        work: &(impl Fn(&Seat) -> T + Sync),
+    ) -> Result<Vec<T>, CrewError> {
         if let Some(cpu) = seats.iter().enumerate().find_map(|(at, cpu)| seats[..at].contains(cpu).then_some(*cpu)) {
             return Err(CrewError::Shared(cpu));
         }
         seats.iter().try_for_each(|cpu| self.hire(*cpu))?;
+        let partners = Partners::default();
         let (report, reports) = channel();
         for (rank, cpu) in seats.iter().enumerate() {
             let report = report.clone();
+            let partners = &partners;
             let job = move || {
-                let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(rank))).ok();
+                let result = partners.work(rank, *cpu, work);
                 // The receiver lives until every rank has reported.
                 let _ = report.send((rank, result));
             };
-            self.dispatch(*cpu, lend(Box::new(job)));
+            self.dispatch(*cpu, lend(Box::new(job)), partners);
         }
         drop(report);
-        collect(seats, &reports)
+        collect(seats, &reports, &partners)
     }
 
     fn hire(&mut self, cpu: u32) -> Result<(), CrewError> {
@@ -80,11 +96,12 @@ impl Crew {
         Ok(())
     }
 
-    fn dispatch(&self, cpu: u32, job: Job) {
+    /// A job that is not taken is dropped together with its `report`, and its rank is lost.
+    fn dispatch(&self, cpu: u32, job: Job, partners: &Partners) {
         let jobs = self.workers.get(&cpu).and_then(|worker| worker.jobs.as_ref());
-        // A job that is not taken is dropped together with its `report`, and the rank counts as lost.
-        if let Some(jobs) = jobs {
-            let _ = jobs.send(job);
+        let is_taken = jobs.is_some_and(|jobs| jobs.send(job).is_ok());
+        if !is_taken {
+            partners.lose(Loss::Ended { cpu });
         }
     }
 }
@@ -106,13 +123,16 @@ fn work_through(cpu: u32, seated: &Sender<io::Result<()>>, inbox: &Receiver<Job>
 }
 
 /// Waits until every sender is gone, which means that every job has ended. Sorts the reports by rank.
-fn collect<T>(seats: &[u32], reports: &Receiver<(usize, Option<T>)>) -> Result<Vec<T>, CrewError> {
+fn collect<T>(seats: &[u32], reports: &Receiver<(usize, Option<T>)>, partners: &Partners) -> Result<Vec<T>, CrewError> {
     let mut results: Vec<Option<T>> = seats.iter().map(|_| None).collect();
     for (rank, result) in reports {
         results[rank] = result;
     }
-    let lost = |(result, cpu): (Option<T>, &u32)| result.ok_or(CrewError::Lost(*cpu));
-    results.into_iter().zip(seats).map(lost).collect()
+    if let Some(loss) = partners.loss() {
+        return Err(loss.clone().into());
+    }
+    let ended = |(result, cpu): (Option<T>, &u32)| result.ok_or(CrewError::Lost(Loss::Ended { cpu: *cpu }));
+    results.into_iter().zip(seats).map(ended).collect()
 }
 
 impl Drop for Worker {
@@ -144,7 +164,36 @@ mod tests {
         let mut crew = Crew::default();
         assert!(matches!(crew.run(&[cpu, 500_000], &|_| ()), Err(CrewError::Pin { cpu: 500_000, .. })));
         assert!(matches!(crew.run(&[cpu, cpu], &|_| ()), Err(CrewError::Shared(shared)) if shared == cpu));
-        assert!(matches!(crew.run(&[cpu], &|_| panic!("on purpose")), Err(CrewError::Lost(lost)) if lost == cpu));
+        let panicked = crew.run(&[cpu], &|_| panic!("on purpose"));
+        assert!(matches!(panicked, Err(CrewError::Lost(Loss::Panicked { cpu: lost })) if lost == cpu));
         assert_eq!(crew.run(&[cpu], &|rank| rank).unwrap(), [0]);
+    }
+    /// Two ranks wait for each other, and one fails in the way that `fail` says.
+    fn with_a_failure(fail: impl Fn(u32) + Sync) -> Option<(CrewError, [u32; 2])> {
+        let cpus = affinity::current().unwrap();
+        let Some([first, second]) = cpus.first_chunk::<2>().copied() else {
+            seatmap_needs::skipped!("this needs two CPUs");
+            return None;
+        };
+        let result = Crew::default().run_together(&[first, second], &|seat: &Seat| match seat.rank() {
+            0 => loop {
+                seat.check();
+            },
+            _ => fail(first),
+        });
+        Some((result.unwrap_err(), [first, second]))
+    }
+
+    #[test]
+    fn a_rank_that_panics_frees_those_that_wait_for_it() {
+        let Some((error, [_, second])) = with_a_failure(|_| panic!("on purpose")) else { return };
+        assert_eq!(error.to_string(), format!("the thread on CPU {second} panicked"));
+    }
+
+    #[test]
+    fn a_rank_that_loses_its_cpu_frees_the_others_and_is_named() {
+        let Some((error, [_, second])) = with_a_failure(|other| affinity::pin(&[other]).unwrap()) else { return };
+        let told = error.to_string();
+        assert!(told.starts_with(&format!("CPU {second} was taken from its thread")), "{told}");
     }
 }

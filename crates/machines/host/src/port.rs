@@ -3,6 +3,7 @@
 use crate::HostClock;
 #[cfg(target_arch = "x86_64")]
 use crate::halves;
+use seatmap_os::partners::{LOOKS, Seat};
 #[cfg(target_arch = "x86_64")]
 use seatmap_port::Change;
 use seatmap_port::{Addr, Port, Stamp};
@@ -10,18 +11,33 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The view of the machine that a pinned thread has: plain atomic loads and stores on an arena, a clock, and the
-/// thread's own CPU time.
+/// thread's own CPU time. On a seat, its waits end when a partner is gone or the seat is lost.
 #[derive(Clone, Copy)]
 pub struct HostPort<'a> {
     words: &'a [AtomicU64],
     clock: &'a HostClock,
+    seat: Option<&'a Seat<'a>>,
 }
 
 impl<'a> HostPort<'a> {
-    /// A port onto these words.
+    /// A port onto these words, of a thread that waits for nobody or whose waits are its own business.
     #[must_use]
     pub fn new(words: &'a [AtomicU64], clock: &'a HostClock) -> Self {
-        HostPort { words, clock }
+        HostPort { words, clock, seat: None }
+    }
+
+    /// The same for a thread with partners: its waits unwind when one of them is gone.
+    #[must_use]
+    pub fn seated(self, seat: &'a Seat<'a>) -> Self {
+        HostPort { seat: Some(seat), ..self }
+    }
+
+    /// Unwinds where a partner or the thread's own CPU is gone.
+    #[cold]
+    pub(crate) fn check(&self) {
+        if let Some(seat) = self.seat {
+            seat.check();
+        }
     }
 
     #[inline(always)]
@@ -85,11 +101,14 @@ impl Port for HostPort<'_> {
         // The address is computed once: a reload of the base after every acquire cost 18-27 % in a prototype.
         let cell = self.at(word);
         loop {
-            let found = cell.load(Ordering::Acquire);
-            if found != value {
-                return found;
+            for _ in 0..LOOKS {
+                let found = cell.load(Ordering::Acquire);
+                if found != value {
+                    return found;
+                }
+                spin_loop();
             }
-            spin_loop();
+            self.check();
         }
     }
 

@@ -6,6 +6,7 @@ use crate::crew::{Crew, CrewError};
 use crate::port::HostPort;
 use seatmap_os::CpuError;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::partners::Seat;
 use seatmap_port::{Testbed, Workload};
 use std::io;
 use std::sync::atomic::AtomicU64;
@@ -93,7 +94,7 @@ impl Testbed for HostTestbed {
             return Err(HostError::Lines { wanted: workload.lines(), lines });
         }
         let port = HostPort::new(self.arena.words(), &self.clock);
-        Ok(self.crew.run(seats, &|rank| workload.task(&port, rank))?)
+        Ok(self.crew.run_together(seats, &|seat: &Seat| workload.task(&port.seated(seat), seat.rank()))?)
     }
 
     fn pus(&self) -> &[u32] {

@@ -1,6 +1,7 @@
 //! Threads that begin at one value of the clock, and keep working until all of them have ended.
 
 use crate::HostClock;
+use seatmap_os::partners::LOOKS;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,18 +24,24 @@ pub struct Together {
 struct Line(AtomicU64);
 
 impl Together {
-    /// Returns once this many threads have called it, in all of them at the same value of the clock. It calls `idle`
-    /// between two looks.
-    pub fn begin(&self, threads: usize, clock: &HostClock, idle: impl Fn()) {
+    /// Returns once this many threads have called it, in all of them at the same value of the clock. It calls `check`
+    /// every [`LOOKS`] looks, which ends the wait by a panic where a thread will never come.
+    pub fn begin(&self, threads: usize, clock: &HostClock, check: impl Fn()) {
         let before = self.start_ticks.0.load(Ordering::Acquire);
         if self.arrived.come(threads).is_last {
             let lead = (LEAD_NS / clock.ns_per_tick()) as u64;
             self.start_ticks.0.store(clock.stamp().ticks + lead, Ordering::Release);
         }
+        let mut looks = 0_u32;
         let start = loop {
-            match self.start_ticks.0.load(Ordering::Acquire) {
-                unchanged if unchanged == before => idle(),
-                start => break start,
+            let start = self.start_ticks.0.load(Ordering::Acquire);
+            if start != before {
+                break start;
+            }
+            spin_loop();
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(LOOKS) {
+                check();
             }
         };
         while clock.stamp().ticks < start {
@@ -43,7 +50,7 @@ impl Together {
     }
 
     /// Repeats an operation until this many threads have called this method. Returns the value of the clock at that
-    /// moment.
+    /// moment. The operation ends the wait by a panic where a thread will never come.
     pub fn keep_on(&self, threads: usize, clock: &HostClock, mut operation: impl FnMut()) -> u64 {
         let all = self.ended.come(threads).all;
         while self.ended.0.load(Ordering::Acquire) < all {
@@ -76,6 +83,7 @@ mod tests {
     use super::*;
     use crate::crew::Crew;
     use seatmap_os::affinity;
+    use seatmap_os::partners::Seat;
 
     #[test]
     fn nobody_begins_before_the_last_has_come_nor_stops_before_the_last_has_ended() {
@@ -83,12 +91,13 @@ mod tests {
         let (clock, together) = (HostClock::calibrated(), Together::default());
         let mut crew = Crew::default();
         for _ in 0..5 {
-            let times = crew.run(&cpus, &|rank| {
+            let times = crew.run_together(&cpus, &|seat: &Seat| {
+                let rank = seat.rank();
                 // Each thread comes later than the one before it, and works for longer.
                 let spin_until = |ticks| while clock.stamp().ticks < ticks {};
                 spin_until(clock.stamp().ticks + 100_000 * rank as u64);
                 let came = clock.stamp().ticks;
-                together.begin(cpus.len(), &clock, spin_loop);
+                together.begin(cpus.len(), &clock, || seat.check());
                 let began = clock.stamp().ticks;
                 spin_until(began + 100_000 * rank as u64);
                 let ended = clock.stamp().ticks;

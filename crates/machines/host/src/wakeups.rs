@@ -4,6 +4,7 @@ use crate::HostClock;
 use crate::crew::CrewError;
 use crate::primitives::{PrimitiveError, Turn};
 use seatmap_os::affinity;
+use seatmap_os::partners::Loss;
 use seatmap_port::Stamp;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -45,9 +46,17 @@ impl HostWakeups {
             let named = || std::thread::Builder::new().name("seatmap-wakeup".into());
             let answering = named().spawn_scoped(scope, other).map_err(refused(cpus[1]))?;
             let asking = named().spawn_scoped(scope, ask).map_err(refused(cpus[0]))?;
-            let stamps = asking.join().map_err(|_| CrewError::Lost(cpus[0]))?;
-            answering.join().map_err(|_| CrewError::Lost(cpus[1]))??;
-            self.batches_ns(cpus[0], &stamps?, round_trips)
+            let panicked = |cpu| move |_| CrewError::Lost(Loss::Panicked { cpu });
+            let asked = asking.join().map_err(panicked(cpus[0]))?;
+            let answered = answering.join().map_err(panicked(cpus[1]))?;
+            // The thread that failed says why; the other one only noticed.
+            let refused = |error: &PrimitiveError| matches!(error, PrimitiveError::Crew(_));
+            match (asked, answered) {
+                (Err(asked), Err(answered)) => Err(if refused(&asked) { asked } else { answered }),
+                (asked, answered) => {
+                    answered.and(asked).and_then(|stamps| self.batches_ns(cpus[0], &stamps, round_trips))
+                }
+            }
         })
     }
 
@@ -105,7 +114,7 @@ mod tests {
         let cpu = affinity::current().unwrap()[0];
         for pair in [[cpu, 1 << 20], [1 << 20, cpu]] {
             let error = HostWakeups::default().round_trips_ns(pair, 1, 1).unwrap_err().to_string();
-            assert!(error.contains("pinned") || error.contains("wake each other"), "{error}");
+            assert_eq!(error, format!("no thread could be pinned to CPU {}", 1 << 20));
         }
     }
 }

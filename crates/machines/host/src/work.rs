@@ -3,7 +3,8 @@
 use crate::HostClock;
 use crate::crew::{Crew, CrewError};
 use crate::together::Together;
-use std::hint::{black_box, spin_loop};
+use seatmap_os::partners::Seat;
+use std::hint::black_box;
 
 /// The time that the work should take on the first CPU.
 const WANTED_NS: f64 = 2e6;
@@ -47,18 +48,21 @@ impl HostWork {
     /// keep working until the last has ended.
     ///
     /// # Errors
-    /// No thread could be pinned.
+    /// No thread could be pinned, or a CPU was taken away meanwhile.
     pub fn time_ns(&mut self, cpus: &[u32]) -> Result<Vec<f64>, CrewError> {
         // A meeting is for one number of threads.
         let (clock, steps, together) = (&self.clock, self.steps, &Together::default());
-        self.crew.run(cpus, &|_| {
+        self.crew.run_together(cpus, &|seat: &Seat| {
             let began = clock.stamp().ticks;
             while (clock.stamp().ticks - began) as f64 * clock.ns_per_tick() < WARM_UP_NS {
                 work(steps / 16);
             }
-            together.begin(cpus.len(), clock, spin_loop);
+            together.begin(cpus.len(), clock, || seat.check());
             let ns = timed_ns(clock, || work(steps));
-            together.keep_on(cpus.len(), clock, || work(steps / 64));
+            together.keep_on(cpus.len(), clock, || {
+                seat.check();
+                work(steps / 64);
+            });
             ns
         })
     }

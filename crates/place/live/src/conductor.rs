@@ -9,6 +9,7 @@ use crate::masks::{Masks, Sweep};
 use crate::meter::Meter;
 use seatmap_machine::{Profile, Topology};
 use seatmap_observe::{End, Observation, ObserveError, Session};
+use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_pattern::Pattern;
 use seatmap_place::PlaceError;
@@ -239,12 +240,15 @@ impl<'a> Conductor<'a> {
         if let Some(end) = self.pass(period.mul_f64(SETTLING))? {
             return Ok(Err(end));
         }
+        let cpus = Cpus::read().ok();
         let begun = Instant::now();
         self.meter.begin(self.session.messages(), &self.session.threads());
         if let Some(end) = self.pass(period.mul_f64(1.0 - SETTLING))? {
             return Ok(Err(end));
         }
         let count = self.meter.end(self.session.messages(), &self.session.threads());
+        // A period in which CPUs were taken away or given back says nothing about the seats.
+        let count = count.filter(|_| Cpus::read().ok() == cpus);
         Ok(Ok(Event::Read { rate: count.map(|count| on_file(count / begun.elapsed().as_secs_f64())) }))
     }
 

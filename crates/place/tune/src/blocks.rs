@@ -5,6 +5,7 @@
 
 use seatmap_statistics::Xoshiro;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One run, by its place in the order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,15 +50,20 @@ impl Blocks {
 /// The readings of each complete block: those of the first command, its second, and the others in their order.
 #[must_use]
 pub fn complete(runs: &[Run], commands: usize) -> Vec<Vec<f64>> {
-    let blocks = runs.iter().map(|run| run.block + 1).max().unwrap_or(0);
-    let of_block = |block: usize| -> Option<Vec<f64>> {
-        let of = |command: usize, again: bool| {
-            let wanted = |run: &&Run| (run.block, run.command, run.again) == (block, command, again);
-            runs.iter().find(wanted).map(|run| run.value)
+    let mut blocks: BTreeMap<usize, Vec<Option<f64>>> = BTreeMap::new();
+    for run in runs {
+        let place = match (run.command, run.again) {
+            (0, again) => usize::from(again),
+            (command, false) => command + 1,
+            // Only the first command runs twice.
+            (_, true) => continue,
         };
-        [of(0, false), of(0, true)].into_iter().chain((1..commands).map(|command| of(command, false))).collect()
-    };
-    (0..blocks).filter_map(of_block).collect()
+        let readings = blocks.entry(run.block).or_insert_with(|| vec![None; commands + 1]);
+        if let Some(reading) = readings.get_mut(place) {
+            reading.get_or_insert(run.value);
+        }
+    }
+    blocks.into_values().filter_map(|readings| readings.into_iter().collect()).collect()
 }
 
 #[cfg(test)]

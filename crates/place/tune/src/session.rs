@@ -5,6 +5,11 @@ use crate::document::Results;
 use crate::trial::{Contestant, Runner, TrialError};
 use std::time::{Duration, Instant};
 
+/// How often a run is made again whose CPUs were taken away meanwhile, and the pause before that: ten seconds in all.
+/// Somebody else's cell may have them for a moment.
+const VOID_TRIES: u32 = 50;
+const VOID_PAUSE: Duration = Duration::from_millis(200);
+
 /// How long a session goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
@@ -14,7 +19,7 @@ pub struct Length {
     pub least_blocks: usize,
     /// The most blocks.
     pub most_blocks: usize,
-    /// Between the two, another block is begun while it is likely to end within this time.
+    /// Between the two, another block is begun while it is likely to end within this time, warm-ups included.
     pub time: Duration,
 }
 
@@ -64,19 +69,22 @@ impl Session<'_> {
     }
 
     fn blocks(&mut self, length: &Length, results: &mut Results) -> Result<End, End> {
+        let begun = Instant::now();
         let mut done = 0;
         for contestant in std::iter::repeat_n(self.contestants, length.warm_ups).flatten() {
-            self.once(contestant)?;
+            self.once(contestant, results)?;
             done += 1;
             (self.told)(results, done);
         }
-        let (began, mut order) = (Instant::now(), Blocks::new(self.contestants.len(), results.seed));
+        // The warm-ups are a part of the time that the user gives.
+        let warm = Instant::now();
+        let mut order = Blocks::new(self.contestants.len(), results.seed);
         for block in 0..length.most_blocks {
-            if block >= length.least_blocks && began.elapsed() + per_block(began, block) > length.time {
+            if block >= length.least_blocks && begun.elapsed() + per_block(warm, block) > length.time {
                 break;
             }
             for (command, again) in order.next_block() {
-                let reading = self.once(&self.contestants[command])?;
+                let reading = self.once(&self.contestants[command], results)?;
                 results.add(Run { block, command, again, value: reading.value, seconds: reading.seconds });
                 done += 1;
                 (self.told)(results, done);
@@ -85,11 +93,20 @@ impl Session<'_> {
         Ok(End::Complete)
     }
 
-    fn once(&self, contestant: &Contestant) -> Result<crate::Reading, End> {
-        match self.runner.run(contestant, self.stop) {
-            Ok(Some(reading)) => Ok(reading),
-            Ok(None) => Err(End::Stopped),
-            Err(error) => Err(End::Failed(error)),
+    /// Makes a run; once more where its CPUs were taken away meanwhile, and are back soon.
+    fn once(&self, contestant: &Contestant, results: &mut Results) -> Result<crate::Reading, End> {
+        let mut tries = 0;
+        loop {
+            match self.runner.run(contestant, self.stop) {
+                Ok(Some(reading)) => return Ok(reading),
+                Ok(None) => return Err(End::Stopped),
+                Err(TrialError::CpusTaken { cpus, .. }) if tries < VOID_TRIES && !(self.stop)() => {
+                    tries += 1;
+                    results.tell_void(&cpus);
+                    std::thread::sleep(VOID_PAUSE);
+                }
+                Err(error) => return Err(End::Failed(error)),
+            }
         }
     }
 }

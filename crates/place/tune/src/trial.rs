@@ -1,6 +1,7 @@
 //! Runs a command once, on its seats, and reads the metric.
 
 mod process;
+mod taken;
 
 use crate::metric::{Metric, number};
 use process::{Ended, Started};
@@ -11,8 +12,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use taken::Needed;
 
 /// The end of what a failed command printed, in an error.
 const TAIL_BYTES: u64 = 2000;
@@ -33,6 +34,8 @@ pub struct Contestant {
     pub group: Option<PathBuf>,
     /// The CPUs that it may use; all of the caller's where nothing is said.
     pub cpus: Option<CpuSet>,
+    /// The CPUs of the cell that it runs in, where there is one: this process is outside of it.
+    pub cell: Option<CpuSet>,
     /// How long processes that it leaves may take to end by themselves: the daemons of launchers end a moment after
     /// their jobs. No time by default.
     pub patience: Duration,
@@ -109,6 +112,31 @@ pub enum TrialError {
         /// The text that it printed.
         printed: String,
     },
+    /// A CPU of the run was missing before it, during it or after it: a cpuset or a mask was changed, or it went
+    /// offline.
+    #[error(
+        "'{command}': the run is void, since its CPUs {cpus} {} (a cpuset or a taskset was changed, or one went offline)",
+        if *.is_back { "were not all there during it" } else { "cannot be had now" }
+    )]
+    CpusTaken {
+        /// The command.
+        command: String,
+        /// The CPUs that are missing, or those of the run where all are back.
+        cpus: String,
+        /// Whether all are back.
+        is_back: bool,
+    },
+    /// The metric's own command does not end.
+    #[error(
+        "the metric '{metric}' had not ended after {limit:?} and was ended; let it print a number of the run at once, or \
+         let the command itself print it and read it with 'regex:PATTERN'"
+    )]
+    MetricLate {
+        /// The metric.
+        metric: String,
+        /// How long it may take.
+        limit: Duration,
+    },
     /// Ratios need readings above 0.
     #[error("the metric '{metric}' read {value} from '{command}'; readings are compared as ratios and must be above 0")]
     NotPositive {
@@ -142,13 +170,18 @@ pub struct Runner {
     metric: Metric,
     /// Whether each command's session gets the largest share of the CPUs that the kernel gives to any.
     raised: bool,
+    /// How long the metric's own command may take.
+    metric_limit: Duration,
 }
+
+/// How long a metric's own command may take where nobody says. It prints a number of a run that is over.
+const METRIC_LIMIT: Duration = Duration::from_secs(30);
 
 impl Runner {
     /// A runner that reads this metric.
     #[must_use]
     pub fn new(metric: Metric) -> Self {
-        Runner { metric, raised: false }
+        Runner { metric, raised: false, metric_limit: METRIC_LIMIT }
     }
 
     /// The same, with the kernel told to prefer the command to all other sessions (autogroups, sched(7)). It takes
@@ -156,6 +189,12 @@ impl Runner {
     #[must_use]
     pub fn raised(self, raised: bool) -> Self {
         Runner { raised, ..self }
+    }
+
+    /// The same, with another limit for the metric's own command.
+    #[must_use]
+    pub fn metric_limit(self, metric_limit: Duration) -> Self {
+        Runner { metric_limit, ..self }
     }
 
     /// The metric.
@@ -168,15 +207,36 @@ impl Runner {
     /// been ended.
     ///
     /// # Errors
-    /// [`TrialError`].
+    /// [`TrialError`]. A run whose CPUs were not all there from its beginning to its end is
+    /// [`TrialError::CpusTaken`], whatever it read.
     pub fn run(&self, contestant: &Contestant, stop: &dyn Fn() -> bool) -> Result<Option<Reading>, TrialError> {
+        let needed = Needed::by(contestant).map_err(TrialError::Output)?;
+        if needed.are_short() {
+            return Err(needed.error(contestant));
+        }
+        let reading = self.once(contestant, &|| stop() || needed.are_short());
+        match needed.are_short() {
+            true if !stop() => Err(needed.error(contestant)),
+            _ => reading,
+        }
+    }
+
+    fn once(&self, contestant: &Contestant, stop: &dyn Fn() -> bool) -> Result<Option<Reading>, TrialError> {
+        // A short command is over before the first look while it runs.
+        if stop() {
+            return Ok(None);
+        }
         let printed = Printed::new().map_err(TrialError::Output)?;
         let mut counter = self.counter()?;
         let started = Started::new(contestant, self.raised, &printed)
             .map_err(|source| TrialError::Start { command: contestant.line(), source })?;
         let Some(ended) = started.wait(stop) else { return Ok(None) };
         self.check(contestant, &ended, &printed)?;
-        let value = self.value(contestant, &ended, &printed, counter.as_mut())?;
+        let read = match &self.metric {
+            Metric::Command(line) => self.asked(line, contestant, stop)?,
+            _ => Some(self.value(contestant, &ended, &printed, counter.as_mut())?),
+        };
+        let Some(value) = read else { return Ok(None) };
         if value <= 0.0 {
             let (metric, command) = (self.metric.to_string(), contestant.line());
             return Err(TrialError::NotPositive { metric, command, value });
@@ -227,23 +287,38 @@ impl Runner {
                     said: printed.tail(),
                 })
             }
-            (Metric::Command(command), _) => self.asked(command),
             (Metric::Counted(event), Some(counter)) => {
                 let source = |source| TrialError::Counter { event: event.to_string(), hint: "", source };
                 counter.read().map(|count| count as f64).map_err(source)
             }
+            (Metric::Command(_), _) => unreachable!("a command's number is asked for by that command"),
             (Metric::Counted(_), None) => unreachable!("a metric that is counted has a counter"),
         }
     }
 
-    /// The number that the metric's own command prints.
-    fn asked(&self, command: &str) -> Result<f64, TrialError> {
-        let started = |source| TrialError::Start { command: command.to_owned(), source };
-        let output = Command::new("/bin/sh").arg("-c").arg(command).output().map_err(started)?;
-        let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        number(&printed)
-            .filter(|_| output.status.success())
-            .ok_or_else(|| TrialError::NotANumber { metric: self.metric.to_string(), printed })
+    /// The number that the metric's own command prints; `None` where `stop` became true meanwhile.
+    fn asked(&self, line: &str, contestant: &Contestant, stop: &dyn Fn() -> bool) -> Result<Option<f64>, TrialError> {
+        let asking = Contestant {
+            command: ["/bin/sh", "-c", line].map(Into::into).to_vec(),
+            cpus: contestant.cpus.clone(),
+            ..Contestant::default()
+        };
+        let printed = Printed::new().map_err(TrialError::Output)?;
+        let started = Started::new(&asking, false, &printed)
+            .map_err(|source| TrialError::Start { command: line.to_owned(), source })?;
+        let began = Instant::now();
+        let is_late = || began.elapsed() > self.metric_limit;
+        let Some(ended) = started.wait(&|| stop() || is_late()) else {
+            return match stop() {
+                true => Ok(None),
+                false => Err(TrialError::MetricLate { metric: self.metric.to_string(), limit: self.metric_limit }),
+            };
+        };
+        let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
+        let text = out.trim().to_owned();
+        let read = number(&text).filter(|_| failure(ended.status).is_none());
+        let wrong = || TrialError::NotANumber { metric: self.metric.to_string(), printed: text };
+        read.ok_or_else(wrong).map(Some)
     }
 }
 

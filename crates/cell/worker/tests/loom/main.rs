@@ -18,6 +18,7 @@ mod signal;
 use loom::thread;
 use mailbox::mailboxes;
 use options::Polling;
+use primitive::{AtomicU32, Ordering};
 use signal::Signal;
 use std::sync::Arc;
 
@@ -25,14 +26,36 @@ fn main() {
     a_sleeping_reader_is_always_woken();
     a_writer_that_waits_for_room_is_always_woken();
     no_bit_of_a_signal_is_lost();
-    println!("loom: 3 models hold");
+    a_sleeping_reader_learns_that_the_writer_is_gone();
+    println!("loom: 4 models hold");
 }
 
 fn a_sleeping_reader_is_always_woken() {
     loom::model(|| {
         let (mut reader, mut writer) = mailboxes([1, 1], Polling::Sleep);
-        let wrote = thread::spawn(move || writer.write(7));
-        assert_eq!(reader.read(), 7);
+        let wrote = thread::spawn(move || writer.write(7, never));
+        assert_eq!(reader.read(never), Some(7));
+        assert!(wrote.join().unwrap());
+    });
+}
+
+fn never() -> bool {
+    false
+}
+
+/// The writer may leave a message before it goes, and that one is read.
+fn a_sleeping_reader_learns_that_the_writer_is_gone() {
+    loom::model(|| {
+        let (mut reader, mut writer) = mailboxes([1, 1], Polling::Sleep);
+        let gone = Arc::new(AtomicU32::new(0));
+        let goes = Arc::clone(&gone);
+        let wrote = thread::spawn(move || {
+            assert!(writer.write(7, never));
+            goes.store(1, Ordering::Release);
+            writer.ring();
+        });
+        let is_gone = || gone.load(Ordering::Acquire) == 1;
+        assert_eq!((reader.read(is_gone), reader.read(is_gone)), (Some(7), None));
         wrote.join().unwrap();
     });
 }
@@ -42,9 +65,9 @@ fn a_writer_that_waits_for_room_is_always_woken() {
     model.preemption_bound = Some(3);
     model.check(|| {
         let (mut reader, mut writer) = mailboxes([1, 1], Polling::Sleep);
-        let wrote = thread::spawn(move || (0..2).for_each(|value| writer.write(value)));
-        assert_eq!((reader.read(), reader.read()), (0, 1));
-        wrote.join().unwrap();
+        let wrote = thread::spawn(move || (0..2).all(|value| writer.write(value, never)));
+        assert_eq!((reader.read(never), reader.read(never)), (Some(0), Some(1)));
+        assert!(wrote.join().unwrap());
     });
 }
 
@@ -58,7 +81,7 @@ fn no_bit_of_a_signal_is_lost() {
         });
         let mut bits = 0;
         while bits != 3 {
-            bits |= signal.read();
+            bits |= signal.read(never).unwrap();
         }
         wrote.join().unwrap();
     });

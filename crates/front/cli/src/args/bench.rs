@@ -14,11 +14,12 @@ const BLOCKS: std::ops::RangeInclusive<usize> = 1..=100_000;
 
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// Run so many blocks: in each, every command runs once and COMMAND twice. By default 10, and more for 3 seconds.
+    /// Run so many blocks: in each, every command runs once and COMMAND twice. By default 10, and more for 3
+    /// seconds.
     #[arg(long, value_name = "N", value_parser = blocks)]
     pub runs: Option<usize>,
-    /// Run as many blocks as fit in this time, but at least as many as an interval needs: 30s, 10m; a number alone is
-    /// seconds.
+    /// Run as many blocks as fit in this time, warm-ups included, but at least as many as an interval needs: 30s,
+    /// 10m; a number alone is seconds.
     #[arg(long, value_name = "TIME", conflicts_with = "runs", value_parser = session)]
     pub seconds: Option<Duration>,
     /// Seats to choose, each on a core of its own while there are cores; all equal and quiet cores by default.
@@ -31,8 +32,8 @@ pub struct Bench {
     #[arg(long)]
     pub quiet: bool,
     /// The figure that is compared: time; regex:PATTERN, whose group is a number that the command prints;
-    /// command:LINE, a line for the shell that prints a number afterwards; perf:EVENT, a count of the kernel's or the
-    /// processor's, such as perf:instructions.
+    /// command:LINE, a line for the shell that prints a number afterwards; perf:EVENT, a count of the kernel's or
+    /// the processor's, such as perf:instructions.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
     pub metric: Metric,
     /// Take smaller readings for the better ones, as with time and events.
@@ -63,7 +64,7 @@ pub struct Bench {
     /// The start of the random order of runs.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write the result as JSON to a file, after every block; - is stdout, at the end.
+    /// Write the result as JSON to a file, again and again while the commands run; - is stdout, at the end.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write one self-contained page.

@@ -17,12 +17,16 @@ use seatmap_statistics::signed_rank;
 use seatmap_tune::document::{Command, FORMAT, SeatsUsed};
 use seatmap_tune::metric::{Better, Metric};
 use seatmap_tune::{Comparison, Contestant, End, Fingerprint, Length, Results, Runner, Session};
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Blocks of a session where nobody says: enough for an interval with some to spare.
 const USUAL_BLOCKS: usize = 10;
+
+/// The time between two writes of the result, in multiples of the time that one takes.
+const KEPT_SHARE: u32 = 20;
 
 /// Short commands get more blocks, for this long and up to so many.
 const USUAL_TIME: Duration = Duration::from_secs(3);
@@ -172,6 +176,8 @@ fn length(typed: &Bench) -> Length {
 struct Files {
     result: Option<Destination>,
     page: Option<Destination>,
+    /// When the runs are to be kept next.
+    next: Cell<Instant>,
 }
 
 impl Files {
@@ -181,15 +187,20 @@ impl Files {
             return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
         }
         let page = output::page(typed.html.as_deref(), typed.json || result == Some(Destination::Stdout))?;
-        Ok(Files { result, page })
+        Ok(Files { result, page, next: Cell::new(Instant::now()) })
     }
 
-    /// Keeps the runs so far after each block, so that nothing but the last block is lost with a power cut. A failure
+    /// Keeps the runs so far after a block, so that little is lost with a power cut. The file holds all runs: it is
+    /// written again once that takes a small part of the time, or many short blocks would do little else. A failure
     /// comes up again at the end.
     fn keep(&self, results: &Results, commands: usize) {
         let is_whole = !results.runs.is_empty() && results.runs.len().is_multiple_of(commands + 1);
-        if let (true, Some(file @ Destination::File(_))) = (is_whole, &self.result) {
+        if let (true, Some(file @ Destination::File(_))) = (is_whole, &self.result)
+            && self.next.get() <= Instant::now()
+        {
+            let began = Instant::now();
             let _ = file.write(&results.to_json());
+            self.next.set(Instant::now() + began.elapsed() * KEPT_SHARE);
         }
     }
 

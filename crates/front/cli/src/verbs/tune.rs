@@ -23,12 +23,15 @@ use seatmap_report::{html, tune};
 use seatmap_tune::metric::{Better, Metric};
 use seatmap_tune::race::{Cost, Outcome, Rules, Turn, race};
 use seatmap_tune::tuned::{Entrant, FORMAT, Run, Seats};
-use seatmap_tune::{Fingerprint, Runner, Tuned, varied};
+use seatmap_tune::{Fingerprint, Runner, TrialError, Tuned, varied};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Runs of each candidate where nobody says.
 const RUNS_EACH: usize = 10;
+
+/// How often a run is made whose CPUs are taken away meanwhile.
+const VOID_TRIES: u32 = 10;
 
 /// The pause before a run that failed is made again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -228,6 +231,12 @@ impl Racing<'_> {
                     contestant.line(),
                     limit.unwrap_or_default()
                 )),
+                Err(TrialError::CpusTaken { cpus, .. }) if tries < VOID_TRIES => {
+                    output::tell(&format!("CPUs {cpus} were taken from a run, which is void; it is made again"));
+                    tries += 1;
+                    std::thread::sleep(PAUSE);
+                    continue;
+                }
                 Err(error) => CliError::work(error),
             };
             match self.field.excuse(&error, tries) {

@@ -143,3 +143,38 @@ fn quiet_seats_are_given_back() {
     let cells = place.stdout(&["cell", "list"]);
     assert!(!cells.contains("bench-"), "{cells}");
 }
+
+/// Short runs are over before anybody could look whether they were to stop.
+#[test]
+fn a_session_of_short_commands_stops_at_every_signal() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let place = Place::new();
+        let options = ["--runs", "100000", "-o", "kept.json", "--", "true"];
+        let mut bench = place.command(&[&["bench"], &options[..]].concat());
+        let mut child = bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null()).spawn().unwrap();
+        while !place.path("kept.json").exists() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
+        let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+        assert_eq!(kept["complete"], false, "{signal}");
+    }
+}
+
+#[test]
+fn a_metric_that_hangs_ends_with_the_session() {
+    let place = Place::new();
+    let line = format!("command:touch {}; sleep 1000", place.path("asked").display());
+    let mut bench = place.command(&["bench", "--runs", "2", "--metric", &line, "--", "true"]);
+    let mut child = bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    while !place.path("asked").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}

@@ -353,6 +353,22 @@ fn threads_that_share_pages_are_seen_though_they_spin() {
 }
 
 #[test]
+fn a_program_whose_main_thread_ends_first_ends_as_it_does_alone() {
+    let Some(place) = program_with_pages() else { return };
+    let program = place.path("leaving");
+    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(traced("leaving.c")).status();
+    assert!(built.unwrap().success());
+    for way in ["pthread", "exit"] {
+        let alone = Command::new(&program).arg(way).output().unwrap();
+        let observed = place.run(&["observe", "--method", "pages", "--", "./leaving", way]);
+        let said = String::from_utf8_lossy(&observed.stderr).into_owned();
+        assert_eq!(observed.status.code(), alone.status.code(), "{way}: {said}");
+        let printed = String::from_utf8_lossy(&observed.stdout).into_owned();
+        assert_eq!(printed.matches(" ends").count(), 2, "{printed}{said}");
+    }
+}
+
+#[test]
 fn memory_stays_whole_while_its_pages_are_sampled() {
     let Some(place) = program_with_pages() else { return };
     let output = place.run(&["observe", "--method", "pages", "-o", "pattern.json", "--", "./pages", "change"]);

@@ -169,3 +169,26 @@ fn options_of_the_other_kind_of_race_are_refused() {
         assert!(output.status.code() == Some(2) && said.contains(why), "{typed:?}: {said}");
     }
 }
+
+/// A killed race cannot remove its plans; the next one does.
+#[test]
+fn a_killed_race_leaves_no_folder_behind() {
+    if two_cpus().is_none() {
+        return seatmap_needs::skipped!("one CPU");
+    }
+    let place = Place::new();
+    let temporary = place.path("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let left = || std::fs::read_dir(&temporary).unwrap().count();
+    let words = ["tune", "--budget", "70", "--", "sh", "-c", "touch began; sleep 1000"];
+    let mut child = place.command(&words).env("TMPDIR", &temporary).spawn().unwrap();
+    while !place.path("began").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(left(), 1, "the killed race's plans");
+    let next = place.command(&["tune", "--budget", "70", "--", "false"]).env("TMPDIR", &temporary).output().unwrap();
+    assert_eq!((next.status.code(), left()), (Some(1), 0), "{next:?}");
+}

@@ -5,6 +5,7 @@ use super::areas::Areas;
 use super::book::Book;
 use super::events::Event;
 use super::kernel::{Faults, MESSAGES};
+use super::last;
 use super::sampler::{Sampler, Used};
 use super::stash::{Open, Return, Stash};
 use super::trial;
@@ -257,6 +258,12 @@ impl Handler {
     fn look(&mut self) {
         let now = now_ns();
         if now < self.look_at_ns {
+            return;
+        }
+        if last::is_alone() {
+            // Nobody is left to sample, and the process would wait for this thread.
+            self.wire.send();
+            self.wire.close();
             return;
         }
         self.areas.look(&self.faults);

@@ -21,6 +21,7 @@
 //! | `sampler` | which pages are next, within a budget |
 //! | `trial` | what a fault costs the program |
 //! | `handler` | the thread: answers the kernel, and samples |
+//! | `last` | the end of a program whose main thread ends before the others |
 //! | `wire` | records for `seatmap observe` |
 
 mod areas;
@@ -29,6 +30,7 @@ mod events;
 pub mod fence;
 mod handler;
 mod kernel;
+pub mod last;
 mod sampler;
 mod stash;
 mod trial;
@@ -82,6 +84,7 @@ extern "C" fn begin() {
         std::thread::yield_now();
     }
     if is_active() {
+        last::begin();
         trial::measure();
     }
 }

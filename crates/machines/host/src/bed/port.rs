@@ -3,13 +3,11 @@
 use crate::HostClock;
 use crate::port::HostPort;
 use crate::together::Together;
+use seatmap_os::partners::{LOOKS, Seat};
 use seatmap_port::channels::lines::Ended;
 use seatmap_port::{Addr, Change, Port, Stamp};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Number of looks at a word before a look at whether another task has failed.
-const LOOKS: u32 = 1024;
 
 /// [`HostPort`], with waits that unwind with [`Ended`] once a word says that a task has failed. A short wait has no
 /// extra cost.
@@ -25,6 +23,18 @@ pub(super) struct BedPort<'a> {
 impl<'a> BedPort<'a> {
     pub(super) fn new(words: &'a [AtomicU64], clock: &'a HostClock, ended: Addr, together: &'a Together) -> Self {
         BedPort { port: HostPort::new(words, clock), words, ended: &words[ended.0 as usize], clock, together }
+    }
+
+    /// The same for the task on this seat.
+    pub(super) fn seated(self, seat: &'a Seat<'a>) -> Self {
+        BedPort { port: self.port.seated(seat), ..self }
+    }
+
+    /// Unwinds where another task has failed, or a seat was lost.
+    #[cold]
+    fn check(&self) {
+        self.port.check();
+        self.end_with_others();
     }
 
     fn end_with_others(&self) {
@@ -70,7 +80,7 @@ impl Port for BedPort<'_> {
         let rest = times % u64::from(LOOKS);
         let is_done = self.port.change_half_times(word, is_upper, change, rest);
         for _ in 0..looks {
-            self.end_with_others();
+            self.check();
             self.port.change_half_times(word, is_upper, change, LOOKS.into());
         }
         is_done
@@ -87,7 +97,7 @@ impl Port for BedPort<'_> {
                 }
                 spin_loop();
             }
-            self.end_with_others();
+            self.check();
         }
     }
 
@@ -111,12 +121,17 @@ impl Port for BedPort<'_> {
     }
 
     fn begin_together(&self, tasks: usize) {
-        self.together.begin(tasks, self.clock, || self.pause());
+        self.together.begin(tasks, self.clock, || self.check());
     }
 
     fn keep_on(&self, tasks: usize, operation: &mut dyn FnMut()) -> Option<u64> {
+        let mut times = 0_u32;
         let operation = || {
             self.end_with_others();
+            times = times.wrapping_add(1);
+            if times.is_multiple_of(LOOKS) {
+                self.check();
+            }
             operation();
         };
         Some(self.together.keep_on(tasks, self.clock, operation))

@@ -1,6 +1,7 @@
 //! The hardware counters and the kernel's clock, read directly.
 
 use super::Source;
+use seatmap_os::affinity::current_cpu;
 use seatmap_port::Stamp;
 
 /// The processor's own counter, if it runs at a constant rate on all CPUs.
@@ -22,11 +23,6 @@ fn kernel() -> Stamp {
     // SAFETY: the kernel writes one `timespec` to a place that holds one.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &raw mut time) };
     Stamp { ticks: time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64, pu: current_cpu() }
-}
-
-fn current_cpu() -> u32 {
-    // SAFETY: takes no arguments; it returns -1 on failure, a number that no CPU has.
-    unsafe { libc::sched_getcpu() as u32 }
 }
 
 #[cfg(target_arch = "x86_64")]

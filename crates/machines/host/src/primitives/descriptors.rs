@@ -3,7 +3,7 @@
 use super::{Batches, Primitive, PrimitiveError, Room, Samples};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 
@@ -38,6 +38,14 @@ impl End {
 
     fn receive(&mut self) -> io::Result<()> {
         self.read.read_exact(&mut [0; 8])
+    }
+
+    /// Ends the other thread's read after a failure of this one. A pipe and a socket do so when they are dropped; an
+    /// eventfd has no end, so that no later read of it may wait, and the read that waits now is woken.
+    fn fail(&mut self) {
+        // SAFETY: the descriptor is open, and the call takes a number besides.
+        let is_set = unsafe { libc::fcntl(self.write.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } == 0;
+        let _ = is_set.then(|| self.send());
     }
 }
 
@@ -103,13 +111,12 @@ impl Primitive for Descriptors {
             let mut end = ends.get(rank).and_then(|end| end.lock().ok()?.take());
             move || {
                 let end = end.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-                if rank == 0 {
-                    end.send()?;
-                    end.receive()
+                let turn = if rank == 0 {
+                    end.send().and_then(|()| end.receive())
                 } else {
-                    end.receive()?;
-                    end.send()
-                }
+                    end.receive().and_then(|()| end.send())
+                };
+                turn.inspect_err(|_| end.fail())
             }
         })
     }

@@ -13,19 +13,31 @@ pub struct Futex;
 #[derive(Default)]
 pub(crate) struct Turn(AtomicU32);
 
+/// Neither rank's turn: one of the two has failed.
+const FAILED: u32 = u32::MAX;
+
 impl Turn {
-    /// Sleeps until the word holds this rank.
+    /// Sleeps until the word holds this rank. It fails where the other thread has failed.
     pub(crate) fn wait_for(&self, rank: u32) -> io::Result<()> {
-        while self.0.load(Ordering::Acquire) != rank {
-            self.call(libc::FUTEX_WAIT, 1 - rank)?;
+        loop {
+            match self.0.load(Ordering::Acquire) {
+                found if found == rank => return Ok(()),
+                FAILED => return Err(io::Error::other("the other thread failed")),
+                _ => self.call(libc::FUTEX_WAIT, 1 - rank).inspect_err(|_| self.fail())?,
+            }
         }
-        Ok(())
     }
 
     /// Gives the turn to a rank, and wakes it.
     pub(crate) fn pass_to(&self, rank: u32) -> io::Result<()> {
         self.0.store(rank, Ordering::Release);
-        self.call(libc::FUTEX_WAKE, 1)
+        self.call(libc::FUTEX_WAKE, 1).inspect_err(|_| self.fail())
+    }
+
+    /// Ends the other thread's sleep, which would last for ever.
+    fn fail(&self) {
+        self.0.store(FAILED, Ordering::Release);
+        let _ = self.call(libc::FUTEX_WAKE, 1);
     }
 
     fn call(&self, operation: libc::c_int, value: u32) -> io::Result<()> {
@@ -66,5 +78,20 @@ impl Primitive for Futex {
                 turn.pass_to(1 - rank)
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_fails_ends_the_sleep_of_the_other() {
+        let turn = Turn::default();
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| turn.wait_for(1));
+            turn.fail();
+            assert_eq!(sleeper.join().unwrap().unwrap_err().to_string(), "the other thread failed");
+        });
     }
 }

@@ -4,8 +4,8 @@ use super::Primitive;
 use crate::HostClock;
 use crate::crew::{Crew, CrewError};
 use crate::together::Together;
+use seatmap_os::partners::{Loss, Seat};
 use seatmap_port::{ENOUGH_OVERLAP, Run, Stamp, overlap};
-use std::hint::spin_loop;
 use std::io;
 
 /// A run gets this many lengths, each twice the one before, and this many attempts at each length, before its figure
@@ -108,7 +108,7 @@ impl Room {
     /// Runs a closure on one CPU: memory that it writes first lies on that CPU's node.
     pub(super) fn on<T: Send>(&mut self, cpu: u32, work: impl Fn() -> T + Sync) -> Result<T, PrimitiveError> {
         let mut results = self.crew.run(&[cpu], &|_| work())?;
-        results.pop().ok_or(PrimitiveError::Crew(CrewError::Lost(cpu)))
+        results.pop().ok_or(PrimitiveError::Crew(CrewError::Lost(Loss::Ended { cpu })))
     }
 
     /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the clock. A thread
@@ -127,13 +127,16 @@ impl Room {
         primitive.check(cpus)?;
         let (clock, together, threads) = (&self.clock, Together::default(), cpus.len());
         let goes_on = !primitive.takes_turns();
-        let stays = self.crew.run(cpus, &|rank| {
-            let mut stay = Stay::new(clock, plan, prepare(rank));
-            together.begin(threads, clock, spin_loop);
+        let stays = self.crew.run_together(cpus, &|seat: &Seat| {
+            let mut stay = Stay::new(clock, plan, prepare(seat.rank()));
+            together.begin(threads, clock, || seat.check());
             let done = stay.work();
             if goes_on {
                 // The others wait for a failed thread as well; it does nothing in the meantime.
-                together.keep_on(threads, clock, || _ = done.is_ok().then(|| stay.batch()));
+                together.keep_on(threads, clock, || {
+                    seat.check();
+                    let _ = done.is_ok().then(|| stay.batch());
+                });
             }
             done.map(|()| stay.stamps)
         })?;

@@ -1,6 +1,7 @@
 //! Builds the program with the site's compiler.
 
 use super::MpiError;
+use seatmap_os::scratch::Scratch;
 use std::process::{Command, Stdio};
 
 /// The program.
@@ -14,7 +15,7 @@ const LINES: usize = 3;
 /// # Errors
 /// [`MpiError`]: there is no such command, or it refused.
 pub fn build(command: &str) -> Result<Vec<u8>, MpiError> {
-    let folder = tempfile::tempdir()?;
+    let folder = Scratch::new("mpi")?;
     let (source, program) = (folder.path().join("probe.c"), folder.path().join("probe"));
     std::fs::write(&source, SOURCE)?;
     let mut words = command.split_whitespace();

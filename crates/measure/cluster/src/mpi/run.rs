@@ -1,6 +1,7 @@
 //! Runs the program in the place of this rank.
 
 use super::MOST_PRINTED;
+use seatmap_os::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Read};
@@ -34,7 +35,7 @@ pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> St
 /// # Errors
 /// Words for why it has no figures.
 pub(crate) fn run(task: &Task, rank: usize) -> Result<String, String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let folder = Scratch::new("mpi").map_err(|error| error.to_string())?;
     let (program, plan) = (folder.path().join("probe"), folder.path().join("plan"));
     let written = fs::write(&program, &task.program)
         .and_then(|()| fs::set_permissions(&program, fs::Permissions::from_mode(0o700)))

@@ -21,13 +21,22 @@ pub trait Calls {
     fn wait(&mut self) -> Result<u32, WorkerError>;
 
     /// Writes its inbound mailbox.
-    fn write(&mut self, value: u32);
+    ///
+    /// # Errors
+    /// As the context's own: nobody is there to read it.
+    fn write(&mut self, value: u32) -> Result<(), WorkerError>;
 
     /// Reads its outbound mailbox.
-    fn read(&mut self) -> u32;
+    ///
+    /// # Errors
+    /// As the context's own: nobody is there to write it.
+    fn read(&mut self) -> Result<u32, WorkerError>;
 
     /// Whether a message waits there.
-    fn has_mail(&self) -> bool;
+    ///
+    /// # Errors
+    /// As the context's own: none waits, and none will come.
+    fn has_mail(&self) -> Result<bool, WorkerError>;
 }
 
 macro_rules! answered_by {
@@ -45,16 +54,16 @@ macro_rules! answered_by {
                 <$context>::wait(self)
             }
 
-            fn write(&mut self, value: u32) {
-                self.mailbox_write(value);
+            fn write(&mut self, value: u32) -> Result<(), WorkerError> {
+                self.mailbox_write(value)
             }
 
-            fn read(&mut self) -> u32 {
+            fn read(&mut self) -> Result<u32, WorkerError> {
                 self.mailbox_read()
             }
 
-            fn has_mail(&self) -> bool {
-                self.mailbox_waiting() > 0
+            fn has_mail(&self) -> Result<bool, WorkerError> {
+                self.mailbox_poll()
             }
         }
     };

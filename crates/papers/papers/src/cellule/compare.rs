@@ -140,7 +140,7 @@ fn by_worker<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u3
         context.load(problem.program());
         context.start(Part { first, step }.argument())?;
     }
-    contexts.iter_mut().for_each(|context| context.write(iterations));
+    contexts.iter_mut().try_for_each(|context| context.write(iterations))?;
     ended(contexts)
 }
 
@@ -154,7 +154,7 @@ fn by_task<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u32)
         for (first, context) in tasks.iter().zip(&mut *at_once) {
             context.start(Part { first: *first, step }.argument())?;
         }
-        at_once.iter_mut().for_each(|context| context.write(1));
+        at_once.iter_mut().try_for_each(|context| context.write(1))?;
         ended(at_once)?;
     }
     Ok(())
@@ -162,7 +162,7 @@ fn by_task<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u32)
 
 fn ended<C: Calls>(contexts: &mut [C]) -> Result<(), CelluleError> {
     for context in &mut *contexts {
-        context.read();
+        context.read()?;
     }
     for context in contexts {
         match context.wait()? {

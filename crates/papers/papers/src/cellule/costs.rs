@@ -134,12 +134,14 @@ impl Bench {
             contexts.iter_mut().zip(&self.example).for_each(|(context, program)| context.load(Arc::clone(program)));
         });
         self.timed(&mut round, Call::ThrCreate, || contexts.iter_mut().try_for_each(|context| context.start(0)))?;
-        self.timed(&mut round, Call::MBoxWr, || contexts.iter_mut().for_each(|context| context.write(1)));
-        while !contexts.iter().all(Calls::has_mail) {
-            // It may be on the worker's own CPU.
-            std::thread::yield_now();
+        self.timed(&mut round, Call::MBoxWr, || contexts.iter_mut().try_for_each(|context| context.write(1)))?;
+        for context in &contexts {
+            while !context.has_mail()? {
+                // It may be on the worker's own CPU.
+                std::thread::yield_now();
+            }
         }
-        self.timed(&mut round, Call::MBoxRd, || contexts.iter_mut().for_each(|context| _ = context.read()));
+        self.timed(&mut round, Call::MBoxRd, || contexts.iter_mut().try_for_each(|context| context.read().map(drop)))?;
         self.timed(&mut round, Call::ThrJoin, || waited(&mut contexts))?;
         contexts.iter_mut().for_each(|context| context.load(Arc::clone(&self.empty)));
         self.timed(&mut round, Call::CtxRun, || {

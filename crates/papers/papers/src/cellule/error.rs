@@ -1,5 +1,6 @@
 //! The errors of the experiments.
 
+use seatmap_os::partners::Loss;
 use seatmap_worker::WorkerError;
 use std::io;
 use std::path::PathBuf;
@@ -10,6 +11,9 @@ pub enum CelluleError {
     /// A worker, or a thread in its place.
     #[error(transparent)]
     Worker(#[from] WorkerError),
+    /// The controller lost its CPU.
+    #[error(transparent)]
+    Lost(#[from] Loss),
     /// The controller's CPU, or a socket.
     #[error("{0}")]
     System(&'static str, #[source] io::Error),

@@ -2,6 +2,7 @@
 
 use crate::cellule::CelluleError;
 use seatmap_os::affinity;
+use seatmap_os::partners::Loss;
 use seatmap_worker::{Polling, Runtime, ThreadContext, WorkerOptions};
 use std::time::Duration;
 
@@ -88,11 +89,17 @@ impl Seats {
 /// Does work in a thread of its own on these CPUs, which the threads that it makes inherit; the caller keeps its own.
 ///
 /// # Errors
-/// The CPUs cannot be had, or what the work says.
+/// The CPUs cannot be had, or were taken away meanwhile; or what the work says.
 pub fn on<T: Send>(cpus: &[u32], work: impl FnOnce() -> Result<T, CelluleError> + Send) -> Result<T, CelluleError> {
+    let mut sorted = cpus.to_vec();
+    sorted.sort_unstable();
     let seated = || {
         affinity::pin(cpus).map_err(|error| CelluleError::System("the CPUs cannot be had", error))?;
-        work()
+        let done = work()?;
+        match affinity::current() {
+            Ok(mask) if mask != sorted => Err(Loss::moved(cpus).into()),
+            _ => Ok(done),
+        }
     };
     let ended = std::thread::scope(|scope| scope.spawn(seated).join());
     // A panic of the work's own goes on where it came from.

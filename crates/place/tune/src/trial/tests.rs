@@ -97,3 +97,41 @@ fn a_run_that_is_stopped_leaves_nothing() {
     let pid: i32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
     assert!(!seatmap_os::task::lives(pid));
 }
+
+#[test]
+fn a_short_run_is_not_begun_after_a_stop() {
+    let _turn = one_at_a_time();
+    assert_eq!(Runner::new(Metric::Time).run(&shell("true"), &|| true).unwrap(), None);
+}
+
+#[test]
+fn a_metric_that_does_not_end_is_ended_and_named() {
+    let _turn = one_at_a_time();
+    let runner = || Runner::new(Metric::parse("command:sleep 1000").unwrap());
+    let limit = Duration::from_millis(60);
+    let told = runner().metric_limit(limit).run(&shell("true"), &|| false).unwrap_err().to_string();
+    assert!(told.starts_with("the metric 'command:sleep 1000' had not ended after 60ms"), "{told}");
+    let looks = std::cell::Cell::new(0);
+    let soon = || {
+        looks.set(looks.get() + 1);
+        looks.get() > 2
+    };
+    assert_eq!(runner().run(&shell("true"), &soon).unwrap(), None);
+}
+
+#[test]
+fn a_run_whose_cpus_are_missing_is_void() {
+    let absent = Contestant { cpus: Some([500_000].into_iter().collect()), ..shell("true") };
+    let told = run("time", &absent).unwrap_err().to_string();
+    assert!(told.contains("the run is void, since its CPUs 500000 cannot be had now"), "{told}");
+    // The command takes its maker's CPU away for a moment, as a cpuset does.
+    let cpus = CpuSet::of_thread(0).unwrap();
+    let Some(last) = cpus.last().filter(|_| cpus.len() > 1) else {
+        return seatmap_needs::skipped!("this needs two CPUs");
+    };
+    let tid = seatmap_os::task::own_tid();
+    let script = format!("taskset -pc {last} {tid} >&2; sleep 0.2; taskset -pc {cpus} {tid} >&2; sleep 0.2");
+    let void = run("time", &shell(&script));
+    cpus.give(0).unwrap();
+    assert!(matches!(void, Err(TrialError::CpusTaken { .. })), "{void:?}");
+}

@@ -73,9 +73,9 @@ impl Room {
         match &self.cell {
             // One CPU needs no seats, and the launcher takes its time.
             Some(Lease { group: Some(members), cpus, .. }) if cpus.len() == 1 => {
-                Contestant { group: Some(members.clone()), ..seated }
+                Contestant { group: Some(members.clone()), cell: Some(cpus.clone()), ..seated }
             }
-            Some(cell) => Contestant { launcher: cell.launcher(), ..seated },
+            Some(cell) => Contestant { launcher: cell.launcher(), cell: Some(cell.cpus.clone()), ..seated },
             None => Contestant { cpus: Some(self.cpus.clone()), ..seated },
         }
     }

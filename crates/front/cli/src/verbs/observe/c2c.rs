@@ -8,6 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use seatmap_launch::{Ending, Executable};
 use seatmap_observe::{Method, ObserveError, c2c};
+use seatmap_os::scratch::Scratch;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -44,7 +45,7 @@ pub fn run(typed: &Observe, files: &Files) -> Result<(), CliError> {
         ));
     }
     Executable::find(&typed.command).map_err(CliError::input)?;
-    let folder = tempfile::tempdir().map_err(CliError::work)?;
+    let folder = Scratch::new("observe").map_err(CliError::work)?;
     can_record(folder.path())?;
     let path = folder.path().join("perf.data");
     let ending = ending_of(recorded(typed, &path, &Interrupt::listen()?)?);

@@ -10,6 +10,7 @@ use crate::output;
 use seatmap_launch::Ending;
 use seatmap_observe::tsan::SharedLine;
 use seatmap_observe::{Observation, mpi, tsan};
+use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -35,7 +36,7 @@ pub fn run(typed: &Observe, files: &Files, interrupt: &Interrupt) -> Result<(), 
     if let Some(rank) = job::own_rank(typed.method) {
         return job::run(typed, files, &rank, interrupt);
     }
-    let folder = tempfile::tempdir().map_err(CliError::work)?;
+    let folder = Scratch::new("observe").map_err(CliError::work)?;
     let status = end_of(typed, folder.path(), interrupt)?;
     let observed = observed(typed.method, folder.path());
     let told = observed.and_then(|(observation, lines)| {

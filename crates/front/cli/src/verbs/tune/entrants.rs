@@ -9,6 +9,7 @@ use crate::verbs::observe;
 use crate::{input, pattern_input};
 use seatmap_machine::{Matrix, Topology};
 use seatmap_os::cpus::Cpus;
+use seatmap_os::scratch::Scratch;
 use seatmap_os::switches::Switch;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_pattern::Pattern;
@@ -22,7 +23,6 @@ use seatmap_tune::{Contestant, Tuned};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// Runs of one turn where the race's cpuset had lost CPUs meanwhile.
 const CPUSET_TRIES: u32 = 10;
@@ -41,7 +41,7 @@ pub struct Field {
 /// Where the program is seated.
 enum Ground {
     /// On this computer, with a plan for each candidate that needs one, and the switches that are turned for some.
-    Cpus { cpus: CpuSet, plans: TempDir, varied: Option<Varied> },
+    Cpus { cpus: CpuSet, plans: Scratch, varied: Option<Varied> },
     /// On the nodes of a cluster.
     Job(Box<Job>),
 }
@@ -101,7 +101,7 @@ impl Field {
         };
         let all = default.into_iter().chain(settings).chain(others);
         let entrants: Vec<Entrant> = all.take(typed.candidates.into()).collect();
-        let plans = tempfile::tempdir().map_err(CliError::work)?;
+        let plans = Scratch::new("tune").map_err(CliError::work)?;
         write_plans(&entrants, &plans)?;
         Ok(Field { entrants, ground: Ground::Cpus { cpus, plans, varied } })
     }
@@ -196,11 +196,11 @@ fn varied(typed: &Tune) -> Result<Option<Varied>, CliError> {
 }
 
 /// The file with a candidate's plan.
-fn plan_file(plans: &TempDir, candidate: usize) -> PathBuf {
+fn plan_file(plans: &Scratch, candidate: usize) -> PathBuf {
     plans.path().join(format!("{candidate}.json"))
 }
 
-fn write_plans(entrants: &[Entrant], plans: &TempDir) -> Result<(), CliError> {
+fn write_plans(entrants: &[Entrant], plans: &Scratch) -> Result<(), CliError> {
     for (at, entrant) in entrants.iter().enumerate() {
         if let Seats::Placement(placement) = &entrant.seats {
             let plan = Plan::new(host_name(), placement.clone());

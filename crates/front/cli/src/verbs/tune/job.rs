@@ -8,6 +8,7 @@ use crate::verbs::cluster;
 use crate::verbs::place::ranks;
 use crate::{output, pattern_input};
 use seatmap_cluster::Cluster;
+use seatmap_os::scratch::Scratch;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
 use seatmap_ranks::export::{mpich, openmpi, rankfile, slurm};
@@ -19,7 +20,6 @@ use seatmap_tune::{Metric, Runner};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// The word for a file with the hosts, and that for the words which seat a rank.
 const HOSTS: &str = "{hosts}";
@@ -40,7 +40,7 @@ pub struct Job {
     pattern: Pattern,
     typed: Wishes,
     /// Beside the record: a folder that other nodes see as well.
-    files: TempDir,
+    files: Scratch,
     seatmap: PathBuf,
 }
 
@@ -65,7 +65,7 @@ impl Job {
         }
         let record = typed.record();
         let folder = record.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
-        let files = tempfile::Builder::new().prefix(".seatmap-tune-").tempdir_in(folder);
+        let files = Scratch::within(folder, ".seatmap-tune-");
         let files = files.map_err(|error| CliError::input(AtFile::new(folder, error)))?;
         let seatmap = std::env::current_exe().map_err(CliError::work)?;
         let wishes =
@@ -183,7 +183,7 @@ impl Job {
 
 /// The folder of the files, and this program as other nodes start it.
 struct Place<'a> {
-    files: &'a TempDir,
+    files: &'a Scratch,
     seatmap: &'a Path,
 }
 

@@ -2,10 +2,10 @@
 
 use crate::cellule::CelluleError;
 use crate::cellule::libspe2::style::Style;
+use seatmap_os::scratch::Scratch;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tempfile::TempDir;
 
 /// The variable that names the compiler driver.
 const COMPILER: &str = "SEATMAP_CELLCC";
@@ -71,7 +71,7 @@ impl Program {
 /// Compiled programs, in a folder that is removed with them.
 #[derive(Debug)]
 pub struct Programs {
-    folder: TempDir,
+    folder: Scratch,
 }
 
 impl Programs {
@@ -80,7 +80,8 @@ impl Programs {
     /// # Errors
     /// [`CelluleError::Compiler`], [`CelluleError::System`].
     pub fn build(compiler: &Path, wanted: &[Program]) -> Result<Self, CelluleError> {
-        let folder = TempDir::new().map_err(|error| CelluleError::System("no folder for the programs", error))?;
+        let folder =
+            Scratch::new("programs").map_err(|error| CelluleError::System("no folder for the programs", error))?;
         for (name, text) in FILES {
             let written = std::fs::write(folder.path().join(name), text);
             written.map_err(|error| CelluleError::System("the programs cannot be written", error))?;

@@ -1,0 +1,45 @@
+//! CPUs that are taken away while a command has threads pinned to them, and runs that this makes void.
+
+use crate::common::Place;
+use crate::serve::highest;
+use std::process::{Command, Output};
+
+/// The script that takes CPUs away, as `bench/taken/run` does for every verb.
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/taken/run");
+
+/// Runs the script, and returns what it printed; `None`, and a word about it, where it can have no control group.
+fn taken(options: &[&str]) -> Option<Output> {
+    if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        seatmap_needs::skipped!("no python3");
+        return None;
+    }
+    let place = Place::new();
+    let mut script = Command::new("python3");
+    script.args([SCRIPT, "--seatmap", env!("CARGO_BIN_EXE_seatmap")]).args(options).current_dir(place.folder());
+    let output = script.output().unwrap();
+    if output.status.code() == Some(3) {
+        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    Some(output)
+}
+
+/// A few runs each of the verbs whose threads wait for each other the most. A cell of another test could not be made
+/// beside the script's group.
+#[test]
+fn every_wait_ends_when_a_cpu_is_taken_away() {
+    let _alone = highest();
+    let Some(output) = taken(&["--runs", "3", "workers", "stats", "rank", "measure"]) else { return };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// CPU 1 is taken while the third run goes on, and comes back when that run is over.
+#[test]
+fn runs_without_all_their_cpus_are_void_and_made_again() {
+    let _alone = highest();
+    let Some(output) = taken(&["--void"]) else { return };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("Note: runs were void and made again, since CPUs were taken away from them: "), "{text}");
+}

@@ -1,0 +1,274 @@
+//! Threads that wait for each other, and the end of their waits when one of them is gone.
+//!
+//! A thread that spins for another one spins for ever if that one has failed, and for about as long if both have
+//! come to share a CPU: the kernel then gives each of them milliseconds in turn, where a wait takes nanoseconds.
+//! That happens when a CPU is taken away (a cpuset shrinks, the CPU goes offline): the kernel moves the threads that
+//! were pinned to it. So all threads of a run share a [`Partners`]. Each one takes a [`Seat`] there, and calls
+//! [`Seat::check`] about every thousand looks of a wait, which costs nothing that can be measured. The first thread
+//! that is lost says why, and the waits of all others end with [`Gone`].
+//!
+//! ```
+//! use seatmap_os::partners::Partners;
+//! use std::sync::atomic::{AtomicBool, Ordering};
+//!
+//! let (partners, answered) = (Partners::default(), AtomicBool::new(false));
+//! std::thread::scope(|scope| {
+//!     scope.spawn(|| partners.lose(seatmap_os::partners::Loss::Panicked { cpu: 7 }));
+//!     while !answered.load(Ordering::Acquire) && partners.check().is_ok() {
+//!         std::hint::spin_loop();
+//!     }
+//! });
+//! assert_eq!(partners.loss().unwrap().to_string(), "the thread on CPU 7 panicked");
+//! ```
+
+use crate::affinity;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::OnceLock;
+
+/// Looks of a wait between two checks of the partners: about 30 us, many times a usual wait, and far less than the
+/// scheduler's time slices.
+pub const LOOKS: u32 = 1024;
+
+/// Threads that wait for each other during one run.
+#[derive(Debug, Default)]
+pub struct Partners {
+    loss: OnceLock<Loss>,
+}
+
+/// Why a thread can no longer do its part.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Loss {
+    /// The kernel does not let it sit on its CPU.
+    #[error(
+        "no thread could be pinned to CPU {cpu} ({why}): a cpuset or a taskset has taken it from this program, or it is \
+         offline"
+    )]
+    Unseated {
+        /// The CPU.
+        cpu: u32,
+        /// The kernel's error.
+        why: String,
+    },
+    /// It was moved off its CPU, or may run on others too.
+    #[error(
+        "CPU {cpu} was taken from its thread during the run (it is on CPU {found} now): a cpuset or a taskset was \
+         changed, or the CPU went offline; its figures are void"
+    )]
+    Moved {
+        /// Its CPU.
+        cpu: u32,
+        /// The CPU on which it was found.
+        found: u32,
+    },
+    /// Its program panicked.
+    #[error("the thread on CPU {cpu} panicked")]
+    Panicked {
+        /// Its CPU.
+        cpu: u32,
+    },
+    /// It ended without an answer that another thread waits for.
+    #[error("the thread on CPU {cpu} ended without an answer")]
+    Ended {
+        /// Its CPU.
+        cpu: u32,
+    },
+}
+
+/// A thread has been lost, so that a wait cannot end as it should. It is the payload of the panic that ends the
+/// other threads: none of them failed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone;
+
+/// A thread of a run, pinned to a CPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Seat<'a> {
+    rank: usize,
+    cpu: u32,
+    partners: &'a Partners,
+}
+
+impl Loss {
+    /// The loss of a thread whose mask is no longer these CPUs: the first of them that it may not run on any more,
+    /// or else the first.
+    #[must_use]
+    pub fn moved(cpus: &[u32]) -> Self {
+        let mask = affinity::current().unwrap_or_default();
+        let taken = cpus.iter().find(|cpu| !mask.contains(cpu)).or(cpus.first());
+        Loss::Moved { cpu: taken.copied().unwrap_or_default(), found: affinity::current_cpu() }
+    }
+}
+
+impl Partners {
+    /// Ends the waits of all partners. The first reason stays.
+    pub fn lose(&self, loss: Loss) {
+        let _ = self.loss.set(loss);
+    }
+
+    /// The first loss, if there was one.
+    #[must_use]
+    pub fn loss(&self) -> Option<&Loss> {
+        self.loss.get()
+    }
+
+    /// Whether all partners are there, for a thread that is not pinned itself.
+    ///
+    /// # Errors
+    /// [`Gone`].
+    pub fn check(&self) -> Result<(), Gone> {
+        if self.loss.get().is_some() { Err(Gone) } else { Ok(()) }
+    }
+
+    /// Does the work of a thread that is pinned to this CPU. It begins there and ends there, or the thread counts as
+    /// lost; so it does where the work panics. `None` where a thread was lost, this one or another.
+    pub fn work<T>(&self, rank: usize, cpu: u32, work: impl FnOnce(&Seat) -> T) -> Option<T> {
+        if let Err(error) = sit_again(cpu) {
+            self.lose(Loss::Unseated { cpu, why: error.to_string() });
+            return None;
+        }
+        let seat = Seat { rank, cpu, partners: self };
+        let done = catch_unwind(AssertUnwindSafe(|| work(&seat)));
+        if let Err(payload) = &done
+            && !is_gone(&**payload)
+        {
+            self.lose(Loss::Panicked { cpu });
+        }
+        seat.check_mask();
+        done.ok().filter(|_| self.loss().is_none())
+    }
+}
+
+/// Whether a panic is that of a wait which has ended because another thread was lost.
+#[must_use]
+pub fn is_gone(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Gone>()
+}
+
+/// Takes the CPU again where the thread's mask has been changed since it was pinned: a CPU that was away for a while
+/// comes back, but not into the masks.
+fn sit_again(cpu: u32) -> std::io::Result<()> {
+    match affinity::current() {
+        Ok(mask) if mask == [cpu] => Ok(()),
+        _ => affinity::pin(&[cpu]),
+    }
+}
+
+impl Seat<'_> {
+    /// The number of this thread among its partners.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Its CPU.
+    #[must_use]
+    pub fn cpu(&self) -> u32 {
+        self.cpu
+    }
+
+    /// Whether this thread is still on its CPU, and all others are there.
+    ///
+    /// # Errors
+    /// [`Gone`]. A thread that finds itself on another CPU has told its partners.
+    #[cold]
+    pub fn look(&self) -> Result<(), Gone> {
+        let found = affinity::current_cpu();
+        if found != self.cpu {
+            self.partners.lose(Loss::Moved { cpu: self.cpu, found });
+        }
+        self.partners.check()
+    }
+
+    /// The same for a wait that returns no error: it unwinds with [`Gone`], which [`Partners::work`] takes.
+    #[cold]
+    pub fn check(&self) {
+        if let Err(gone) = self.look() {
+            resume_unwind(Box::new(gone));
+        }
+    }
+
+    /// Whether the thread could have left its CPU since it was pinned. It may have been elsewhere, and back.
+    fn check_mask(&self) {
+        let mask = affinity::current().unwrap_or_default();
+        if mask != [self.cpu] {
+            let found = affinity::current_cpu();
+            self.partners.lose(Loss::Moved { cpu: self.cpu, found });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| scope.spawn(work).join().unwrap())
+    }
+
+    fn own_cpu() -> u32 {
+        affinity::current().unwrap()[0]
+    }
+
+    #[test]
+    fn a_thread_works_on_its_seat() {
+        let (partners, cpu) = (Partners::default(), own_cpu());
+        let mask = aside(|| partners.work(3, cpu, |seat| (seat.rank(), seat.cpu(), affinity::current().unwrap())));
+        assert_eq!((mask, partners.loss()), (Some((3, cpu, vec![cpu])), None));
+    }
+
+    #[test]
+    fn a_panic_ends_the_wait_of_the_others_and_is_named() {
+        let (partners, cpu) = (Partners::default(), own_cpu());
+        let never = AtomicBool::new(false);
+        let waited = std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| {
+                partners.work(0, cpu, |seat| {
+                    while !never.load(Ordering::Relaxed) {
+                        seat.check();
+                    }
+                })
+            });
+            scope.spawn(|| partners.work(1, cpu, |_| resume_unwind(Box::new("on purpose"))));
+            waiter.join().unwrap()
+        });
+        assert_eq!((waited, partners.loss()), (None, Some(&Loss::Panicked { cpu })));
+    }
+
+    #[test]
+    fn a_cpu_that_cannot_be_had_is_a_loss() {
+        let partners = Partners::default();
+        assert_eq!(aside(|| partners.work(0, 500_000, |_| ())), None);
+        let told = partners.loss().unwrap().to_string();
+        assert!(told.starts_with("no thread could be pinned to CPU 500000 ("), "{told}");
+    }
+
+    #[test]
+    fn a_thread_that_is_let_go_counts_as_moved() {
+        let cpus = affinity::current().unwrap();
+        let Some(other) = cpus.get(1) else { return seatmap_needs::skipped!("this needs two CPUs") };
+        let partners = Partners::default();
+        let seen = aside(|| {
+            partners.work(0, cpus[0], |seat| {
+                affinity::pin(&[*other]).unwrap();
+                seat.look()
+            })
+        });
+        assert_eq!(seen, None);
+        assert_eq!(partners.loss(), Some(&Loss::Moved { cpu: cpus[0], found: *other }));
+        let wide = Partners::default();
+        aside(|| wide.work(0, cpus[0], |_| affinity::pin(&cpus).unwrap()));
+        assert!(matches!(wide.loss(), Some(Loss::Moved { cpu, .. }) if *cpu == cpus[0]));
+    }
+
+    #[test]
+    fn a_mask_that_was_changed_before_the_work_is_set_again() {
+        let cpus = affinity::current().unwrap();
+        let partners = Partners::default();
+        let mask = aside(|| {
+            affinity::pin(&cpus).unwrap();
+            partners.work(0, cpus[0], |_| affinity::current().unwrap())
+        });
+        assert_eq!(mask, Some(vec![cpus[0]]));
+    }
+}

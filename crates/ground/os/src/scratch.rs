@@ -1,0 +1,133 @@
+//! Folders for files that no run leaves behind, killed or not.
+//!
+//! A process that is killed removes nothing. So each folder is locked (flock(2)) by the process that made it: the
+//! kernel gives the lock back when that process ends, however it ends. The next folder that is made in the same
+//! place removes those of the same user and kind that nobody has locked.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Attempts to make a folder. Another process may take a new one for an old one, before it is locked, and remove it.
+const ATTEMPTS: usize = 16;
+
+/// A folder of its own for this process, removed when this is dropped or, after a kill, by the next one.
+#[derive(Debug)]
+pub struct Scratch {
+    folder: TempDir,
+    /// Locked while this lives; `None` where the file system has no locks.
+    _lock: Option<File>,
+}
+
+impl Scratch {
+    /// A folder in the place for temporary files, of this kind: `tune`, `observe`.
+    ///
+    /// # Errors
+    /// The kernel's error: the place cannot be written to.
+    pub fn new(kind: &str) -> io::Result<Self> {
+        Scratch::within(&std::env::temp_dir(), &format!("seatmap-{kind}-"))
+    }
+
+    /// A folder in this place, whose name begins with this prefix.
+    ///
+    /// # Errors
+    /// The kernel's error: the place cannot be written to.
+    pub fn within(place: &Path, prefix: &str) -> io::Result<Self> {
+        sweep(place, prefix);
+        for _ in 0..ATTEMPTS {
+            let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(place)?;
+            match locked(folder.path()) {
+                Lock::Held(lock) if is_same(&lock, folder.path()) => return Ok(Scratch { folder, _lock: Some(lock) }),
+                Lock::Unknown => return Ok(Scratch { folder, _lock: None }),
+                Lock::Held(_) | Lock::Taken => {}
+            }
+        }
+        Err(io::Error::other("new folders are removed by another process at once"))
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// The outcome of an attempt to lock a folder.
+enum Lock {
+    Held(File),
+    /// Another process has it.
+    Taken,
+    /// The folder is gone, or its file system has no locks.
+    Unknown,
+}
+
+fn locked(folder: &Path) -> Lock {
+    let Ok(file) = File::open(folder) else { return Lock::Unknown };
+    match file.try_lock() {
+        Ok(()) => Lock::Held(file),
+        Err(std::fs::TryLockError::WouldBlock) => Lock::Taken,
+        Err(std::fs::TryLockError::Error(_)) => Lock::Unknown,
+    }
+}
+
+/// Whether the path still leads to the folder that was opened.
+fn is_same(file: &File, path: &Path) -> bool {
+    let there = std::fs::symlink_metadata(path).map(|there| (there.dev(), there.ino()));
+    let here = file.metadata().map(|here| (here.dev(), here.ino()));
+    matches!((here, there), (Ok(here), Ok(there)) if here == there)
+}
+
+/// Removes the folders of this user whose makers have ended.
+fn sweep(place: &Path, prefix: &str) {
+    let Ok(entries) = std::fs::read_dir(place) else { return };
+    let own = rustix::process::geteuid().as_raw();
+    for entry in entries.flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(prefix)
+            && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
+        if !is_ours {
+            continue;
+        }
+        if let Lock::Held(lock) = locked(&entry.path())
+            && is_same(&lock, &entry.path())
+        {
+            // One that cannot be removed is tried again by the next run.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(place: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_folder_goes_with_its_maker_and_a_killed_ones_with_the_next() {
+        let place = tempfile::tempdir().unwrap();
+        // A killed process leaves a folder without a lock.
+        std::fs::create_dir_all(place.path().join("seatmap-x-old/inner")).unwrap();
+        std::fs::write(place.path().join("seatmap-x-old/inner/plan.json"), "1").unwrap();
+        std::fs::create_dir(place.path().join("seatmap-other-1")).unwrap();
+        std::fs::write(place.path().join("seatmap-x-file"), "2").unwrap();
+        std::os::unix::fs::symlink("/tmp", place.path().join("seatmap-x-link")).unwrap();
+        let first = Scratch::within(place.path(), "seatmap-x-").unwrap();
+        let second = Scratch::within(place.path(), "seatmap-x-").unwrap();
+        assert!(first.path().is_dir() && second.path().is_dir(), "a living maker's folder stays");
+        assert_eq!(names(place.path()).len(), 5);
+        drop((first, second));
+        assert_eq!(names(place.path()), ["seatmap-other-1", "seatmap-x-file", "seatmap-x-link"]);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_to_is_an_error() {
+        assert!(Scratch::within(Path::new("/proc/self"), "seatmap-x-").is_err());
+    }
+}
