@@ -33,6 +33,14 @@ pub struct Quota {
 }
 
 impl Quota {
+    /// The quota of the group in this folder, of either version; `None` where it has none.
+    #[must_use]
+    pub fn of_folder(root: &Root, folder: &str) -> Option<Self> {
+        let group = folder.to_owned();
+        let quota = Quota::read(root, folder, true).or_else(|| Quota::read(root, folder, false))?;
+        Some(Quota { group, ..quota })
+    }
+
     /// The quota of the group in this folder; `None` where it has none.
     pub(crate) fn read(root: &Root, folder: &str, is_v2: bool) -> Option<Self> {
         let read = |name: &str| root.read(&format!("{folder}/{name}")).ok();
@@ -129,6 +137,28 @@ impl Quotas {
             quota.throttled?.checked_sub(before).filter(|periods| *periods > 0)
         };
         self.all.iter().filter_map(|quota| Some((quota, periods(quota)?))).collect()
+    }
+}
+
+/// The quotas on this process, watched from one moment to another.
+#[derive(Clone, Debug)]
+pub struct QuotaWatch {
+    root: Root,
+    before: Quotas,
+}
+
+impl QuotaWatch {
+    /// Begins to watch.
+    #[must_use]
+    pub fn begin() -> Self {
+        let root = Root::new("/");
+        QuotaWatch { before: Quotas::of_self(&root), root }
+    }
+
+    /// The quotas that were used up since then, in a sentence; `None` where none was.
+    #[must_use]
+    pub fn used_up(&self) -> Option<String> {
+        used_up(&Quotas::of_self(&self.root), &self.before)
     }
 }
 

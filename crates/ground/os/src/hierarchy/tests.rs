@@ -85,14 +85,14 @@ fn this_process_has_groups() {
     let own = std::process::id().cast_signed();
     let hierarchies = Hierarchies::read(&root);
     if hierarchies.mounted.is_empty() {
-        return eprintln!("skipped: no control groups are mounted");
+        return seatmap_needs::skipped!("no control groups are mounted");
     }
     let groups = hierarchies.groups(&root, own, &root.read("/proc/self/cgroup").unwrap());
     assert!(Hierarchies::limits(&root, &groups).path.starts_with('/'));
 }
 
-/// `unshare -C` below a mount of the host, and `docker run -v /sys/fs/cgroup` in the same way: the paths are relative to
-/// the namespace, and the mount begins above it.
+/// `unshare -C` below a mount of the host, and `docker run -v /sys/fs/cgroup` in the same way: the paths are relative
+/// to the namespace, and the mount begins above it.
 #[test]
 fn a_namespace_under_a_mount_from_outside_is_searched() {
     let mounts = "2 1 0:3 /../.. /cpu rw - cgroup cgroup rw,cpu\n";
