@@ -132,3 +132,54 @@ impl Remedy {
         Remedy::joined(irqs.into_iter().map(one))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn run(command: &str) -> bool {
+        Command::new("sh").args(["-c", command]).status().is_ok_and(|status| status.success())
+    }
+
+    /// A thread that sleeps under a real-time policy takes nothing from anybody.
+    #[test]
+    fn a_real_time_policy_is_taken() {
+        let started = Command::new("chrt").args(["-f", "1", "sleep", "60"]).spawn();
+        let Ok(mut sleeper) = started else { return seatmap_needs::skipped!("there is no chrt") };
+        let tid = sleeper.id().cast_signed();
+        let mut proc = seatmap_os::proc_folder::ProcFolder::open(&seatmap_os::Root::new("/")).unwrap();
+        let mut policy = || {
+            let stat = seatmap_os::sched::Stat::parse(proc.stat(tid, tid).ok()?)?;
+            Some((stat.policy, stat.has_ended()))
+        };
+        while policy() == Some((0, false)) {
+            std::thread::yield_now();
+        }
+        if policy() == Some((1, false)) {
+            assert!(run(&Remedy::ordinary_policy(tid).command));
+            assert_eq!(policy(), Some((0, false)));
+        } else {
+            seatmap_needs::skipped!("this user may not have a real-time policy");
+        }
+        let _ = sleeper.kill();
+        let _ = sleeper.wait();
+    }
+
+    /// On files below a folder: to send interrupts of this computer elsewhere would disturb it.
+    #[test]
+    fn interrupts_are_sent_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = seatmap_os::Root::new(folder.path());
+        for irq in ["24", "25"] {
+            let file = root.path(&seatmap_os::irq::affinity_file(irq));
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "0-3\n").unwrap();
+        }
+        let remedy = Remedy::move_interrupts(["24", "25"], &CpuSet::of_list("0,2").unwrap()).unwrap();
+        assert!(run(&remedy.command.replace("/proc/", &format!("{}/proc/", folder.path().display()))));
+        for irq in ["24", "25"] {
+            assert_eq!(seatmap_os::irq::goes_to(&root, irq).to_string(), "0,2");
+        }
+    }
+}

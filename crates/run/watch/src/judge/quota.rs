@@ -79,8 +79,8 @@ fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
     finding.mended_by_all(raised)
 }
 
-/// A CPU for each busy thread, and one for all that do a little. Nobody needs more CPUs than run, and where others share
-/// the group, nobody knows their need.
+/// A CPU for each busy thread, and one for all that do a little. Nobody needs more CPUs than run, and where others
+/// share the group, nobody knows their need.
 fn needed_cpus(facts: &Facts, quota: &Quota) -> usize {
     let members = members(facts, quota);
     let busy = members.iter().filter(|sitter| sitter.is_busy()).count();
