@@ -115,7 +115,7 @@ fn core_of(root: &Root, cpu: u32, free: &CpuSet) -> CpuSet {
 
 fn unmovable(root: &Root) -> BTreeMap<u32, usize> {
     let mut found = BTreeMap::new();
-    for number in irq::all(root).iter().filter(|number| irq::try_to_move(root, number).is_err()) {
+    for number in irq::of_devices(root).iter().filter(|number| irq::try_to_move(root, number).is_err()) {
         irq::goes_to(root, number).iter().for_each(|cpu| *found.entry(cpu).or_insert(0) += 1);
     }
     found

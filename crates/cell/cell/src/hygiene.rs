@@ -17,7 +17,7 @@ pub(crate) const STAT_INTERVAL_S: &str = "120";
 /// # Errors
 /// [`SiteError::Journal`].
 pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
-    let all = irq::all(site.root).into_iter();
+    let all = irq::of_devices(site.root).into_iter();
     let interrupts = all.filter_map(|irq| site.keep_out(What::Cpus, &irq::affinity_file(&irq))).collect();
     // The kernel may refuse to move an interrupt that could come here and never does. It does no harm, and is not
     // named.
@@ -30,7 +30,7 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
 
 /// The interrupts that go to a cell's CPUs.
 fn left(root: &Root, cell: &CpuSet) -> Vec<String> {
-    irq::all(root).into_iter().filter(|irq| irq::goes_to(root, irq).meets(cell)).collect()
+    irq::of_devices(root).into_iter().filter(|irq| irq::goes_to(root, irq).meets(cell)).collect()
 }
 
 fn others(site: &Site<'_>) -> Vec<Change> {

@@ -117,7 +117,7 @@ fn told(tasks: &[Task], what: &str) -> Vec<String> {
 
 /// Interrupts that come to the cell's CPUs and did not when it was made.
 fn interrupts(host: &Host, record: &Record) -> Vec<String> {
-    let new = irq::all(&host.root).into_iter().filter(|irq| !record.irqs_left.contains(irq));
+    let new = irq::of_devices(&host.root).into_iter().filter(|irq| !record.irqs_left.contains(irq));
     let told = |irq: String| {
         let here = irq::goes_to(&host.root, &irq).within(&record.set());
         let line = || format!("interrupt {} comes to CPUs {here} again", irq::name(&host.root, &irq));

@@ -53,6 +53,13 @@ pub fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "seatmap: {}", visible(line));
 }
 
+/// Tells of the quotas of CPU time that were used up since the watch began: what was measured then is the quota.
+pub fn tell_of_quotas(watch: &seatmap_os::quota::QuotaWatch) {
+    if let Some(quotas) = watch.used_up() {
+        tell(&format!("{quotas} meanwhile, so that the figures are partly those of the quota; raise it and repeat"));
+    }
+}
+
 /// A destination for a result, checked before the work that makes it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {

@@ -20,8 +20,15 @@ pub fn text(results: &Results) -> String {
         .chain(floor(results))
         .chain(results.baseline.iter().map(|then| of_baseline(results, then)));
     let notes = results.seats.notes.iter().map(|note| format!("Note: {note}."));
-    said.chain(notes).for_each(|line| text += &format!("{line}\n"));
+    said.chain(notes)
+        .chain(results.throttled.iter().map(|quotas| throttled(quotas)))
+        .for_each(|line| text += &format!("{line}\n"));
     text
+}
+
+/// The note about quotas that were used up during the runs.
+pub(crate) fn throttled(quotas: &str) -> String {
+    format!("Note: {quotas}: the readings are those of the quota, and not of the program alone.")
 }
 
 /// How much was run, and where.

@@ -90,6 +90,7 @@ pub(crate) fn sentences(tuned: &Tuned, verdict: &Verdict) -> Vec<String> {
     said.extend(advice(tuned, verdict));
     said.extend(verdict.rank_correlation.map(agreement));
     said.extend(tuned.rivals.iter().map(|rival| format!("Note: {rival}.")));
+    said.extend(tuned.throttled.iter().map(|quotas| crate::bench::throttled(quotas)));
     said
 }
 

@@ -36,4 +36,6 @@ pub struct Environment {
     pub cpuset: Option<String>,
     /// CPUs that the machine has but that are offline.
     pub offline: Option<String>,
+    /// The smallest quota of CPU time that a control group sets on this process, in words; `none` without one.
+    pub quota: Option<String>,
 }

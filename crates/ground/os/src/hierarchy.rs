@@ -1,9 +1,19 @@
 //! Control groups as they limit living programs: the CPUs, nodes and CPU time of a group, in either version, and the
 //! processes below it (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
+//!
+//! A group is found by its path in `/proc/PID/cgroup` and the mount of its hierarchy. Both are relative to the cgroup
+//! namespace of the reader, and either may lead out of it with `/..`: `located` joins the two.
+
+mod located;
 
 use crate::Tid;
-use crate::mounts;
+use crate::mounts::{self, Mount};
+use crate::quota::Quota;
 use crate::root::Root;
+use located::Located;
+
+/// The inode of the first cgroup namespace (`PROC_CGROUP_INIT_INO` of `include/linux/proc_ns.h`).
+const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
 
 /// One mounted hierarchy of control groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,29 +24,49 @@ struct Hierarchy {
     root: String,
     /// The controllers of a hierarchy of version 1, and its name; `None` for version 2.
     controllers: Option<Vec<String>>,
+    /// Whether the mounted group is the root of all groups, so that nothing above it sets limits.
+    is_whole: bool,
+    is_read_only: bool,
 }
 
 /// The mounted hierarchies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hierarchies(Vec<Hierarchy>);
+pub struct Hierarchies {
+    mounted: Vec<Hierarchy>,
+    /// Whether the path `/` is the root of all groups for this reader.
+    is_first_namespace: bool,
+}
 
 /// The groups of a process that limit its CPUs, as folders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Groups {
     /// The group that says which CPUs and nodes; `None` where that hierarchy is not mounted.
-    cpuset: Option<Found>,
+    cpuset: Option<Located>,
     /// The group that says how much CPU time.
-    time: Option<Found>,
+    time: Option<Located>,
+    /// Why not every limit on the CPU time can be seen.
+    unseen: Option<String>,
 }
 
-/// A group's folder.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Found {
-    /// Where its hierarchy is mounted.
-    base: String,
-    /// Its path below that; empty for the root.
-    path: String,
-    is_v2: bool,
+impl Groups {
+    /// Why there may be limits on the CPU time that cannot be seen from here; `None` where all can be seen.
+    #[must_use]
+    pub fn unseen(&self) -> Option<&str> {
+        self.unseen.as_deref()
+    }
+
+    /// The threads in the group that limits the CPU time, without those of the groups below it; `None` where the
+    /// kernel does not list them.
+    #[must_use]
+    pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
+        located::threads(root, &self.time.as_ref()?.folder())
+    }
+
+    /// Whether nothing is known of them.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.cpuset.is_none() && self.time.is_none()
+    }
 }
 
 /// The limits of a group, with those of the groups above it.
@@ -44,66 +74,105 @@ struct Found {
 pub struct Limits {
     /// Its path below the mounted hierarchy: of CPUs, or of CPU time where that one is not the root.
     pub path: String,
+    /// The lists of CPUs of the group and those above it, its own first; without groups that leave it to the one above.
+    pub cpusets: Vec<Cpuset>,
+    /// Whether these files cannot be written from here.
+    pub is_read_only: bool,
     /// The CPUs that its members may use, as a list.
     pub cpus: Option<String>,
     /// The NUMA nodes that their memory may come from, as a list.
     pub nodes: Option<String>,
+    /// The quotas of CPU time of the group and those above it, its own first.
+    pub quotas: Vec<Quota>,
+}
+
+/// The CPUs that one group lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cpuset {
+    /// The file that lists them.
+    pub file: String,
+    /// The list.
+    pub cpus: String,
+    /// The unit of systemd that sets it.
+    pub unit: Option<String>,
+}
+
+impl Limits {
     /// The CPU time that its members may take, in CPUs; `None` means without a limit.
-    pub quota_cpus: Option<f64>,
+    #[must_use]
+    pub fn quota_cpus(&self) -> Option<f64> {
+        self.quotas.iter().map(|quota| quota.cpus).min_by(f64::total_cmp)
+    }
+
     /// The number of periods in which a quota of it or of a group above was used up; `None` without a quota.
-    pub throttled: Option<u64>,
+    #[must_use]
+    pub fn throttled(&self) -> Option<u64> {
+        self.quotas.iter().filter_map(|quota| quota.throttled).reduce(u64::saturating_add)
+    }
 }
 
 impl Hierarchies {
     /// Reads them from the mounts.
     #[must_use]
     pub fn read(root: &Root) -> Self {
-        let hierarchy = |mount: mounts::Mount| {
-            let controllers = match mount.kind.as_str() {
-                "cgroup" => Some(mount.options),
-                "cgroup2" => None,
-                _ => return None,
-            };
-            Some(Hierarchy { folder: mount.folder, root: mount.root, controllers })
-        };
-        Hierarchies(mounts::all(root).into_iter().filter_map(hierarchy).collect())
+        let namespace = std::fs::read_link(root.path("/proc/self/ns/cgroup"));
+        Hierarchies {
+            mounted: mounts::all(root).into_iter().filter_map(|mount| Hierarchy::of(root, mount)).collect(),
+            is_first_namespace: namespace.is_ok_and(|namespace| namespace.as_os_str() == FIRST_NAMESPACE),
+        }
     }
 
-    /// The groups that limit a process, from the text of `/proc/PID/cgroup`.
+    /// The groups that limit a thread, from the text of its `cgroup` file.
     #[must_use]
-    pub fn groups(&self, membership: &str) -> Groups {
-        Groups { cpuset: self.found(membership, "cpuset"), time: self.found(membership, "cpu") }
+    pub fn groups(&self, root: &Root, tid: Tid, membership: &str) -> Groups {
+        let cpuset = self.located(root, tid, membership, "cpuset").unwrap_or_default();
+        match self.located(root, tid, membership, "cpu") {
+            Ok(time) => {
+                let unseen = time.as_ref().and_then(Located::unseen);
+                Groups { cpuset, time, unseen }
+            }
+            Err(unseen) => Groups { cpuset, time: None, unseen: Some(unseen) },
+        }
     }
 
-    /// The group of a process in the hierarchy of a controller: of version 1 where it is mounted there.
-    fn found(&self, membership: &str, controller: &str) -> Option<Found> {
-        let controls = |hierarchy: &&Hierarchy| {
-            hierarchy.controllers.as_ref().is_some_and(|all| all.iter().any(|one| one == controller))
+    /// The group of a thread in the hierarchy of a controller: that of version 1 where a line names the controller, as
+    /// version 2 then does not have it. `None` where no group can limit the thread.
+    fn located(&self, root: &Root, tid: Tid, membership: &str, controller: &str) -> Result<Option<Located>, String> {
+        let Some((is_v2, path)) = line_of(membership, controller) else { return Ok(None) };
+        let has_it = |hierarchy: &&Hierarchy| match &hierarchy.controllers {
+            Some(controllers) => !is_v2 && controllers.iter().any(|one| one == controller),
+            None => is_v2,
         };
-        let v2 = || self.0.iter().find(|hierarchy| hierarchy.controllers.is_none());
-        let hierarchy = self.0.iter().find(controls).or_else(v2)?;
-        let is_v2 = hierarchy.controllers.is_none();
-        let path = membership.lines().find_map(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            let (controllers, path) = (fields.next()?, fields.next()?);
-            let fits = if is_v2 { controllers.is_empty() } else { controllers.split(',').any(|one| one == controller) };
-            fits.then_some(path)
-        })?;
-        Some(Found { base: hierarchy.folder.clone(), path: hierarchy.below(path)?, is_v2 })
+        let mut mounted: Vec<&Hierarchy> = self.mounted.iter().filter(has_it).collect();
+        // A container may show a part of a hierarchy twice, and the whole one as well.
+        mounted.sort_by_key(|hierarchy| !hierarchy.is_whole);
+        if let Some(found) = mounted.iter().find_map(|hierarchy| hierarchy.located(root, tid, path)) {
+            return Ok(Some(found));
+        }
+        let is_root = path == "/" && self.is_first_namespace;
+        match (is_root, mounted.is_empty()) {
+            (true, _) => Ok(None),
+            (false, true) => Err(format!(
+                "the hierarchy of control groups with '{controller}' is not mounted, and the process is in its group {path}"
+            )),
+            (false, false) => Err(format!(
+                "the control group {path} is outside of what is mounted here, so its limits cannot be read"
+            )),
+        }
     }
 
     /// The limits of these groups.
     #[must_use]
     pub fn limits(root: &Root, groups: &Groups) -> Limits {
-        let (quota_cpus, throttled) = groups.time.as_ref().map(|found| found.quota(root)).unwrap_or_default();
         let inherited = |names: &[&str]| groups.cpuset.as_ref()?.inherited(root, names);
-        let paths = [&groups.cpuset, &groups.time].into_iter().flatten().map(|found| found.path.clone());
+        let paths = [&groups.cpuset, &groups.time].into_iter().flatten().map(Located::path);
         Limits {
-            path: paths.filter(|path| !path.is_empty()).chain(["/".to_owned()]).next().unwrap_or_default(),
+            path: paths.filter(|path| *path != "/").chain(["/"]).next().unwrap_or_default().to_owned(),
+            cpusets: groups.cpuset.as_ref().map(|found| found.cpusets(root)).unwrap_or_default(),
+            is_read_only: groups.cpuset.as_ref().is_some_and(Located::is_read_only),
             cpus: inherited(&["cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"]),
             nodes: inherited(&["cpuset.mems.effective", "cpuset.effective_mems", "cpuset.mems"]),
-            quota_cpus,
-            throttled,
+            quotas: groups.time.as_ref().map(|found| found.quotas(root)).unwrap_or_default(),
         }
     }
 
@@ -113,7 +182,7 @@ impl Hierarchies {
     pub fn folders(&self, root: &Root, path: &str) -> Vec<String> {
         let path = path.trim_end_matches('/');
         let is_mounted = |hierarchy: &Hierarchy| is_below(path, &hierarchy.folder);
-        if self.0.iter().any(is_mounted) && root.has(path) {
+        if self.mounted.iter().any(is_mounted) && root.has(path) {
             return vec![path.to_owned()];
         }
         let spelled = format!("/{}", path.trim_start_matches('/'));
@@ -123,7 +192,7 @@ impl Hierarchies {
             let folder = below.map(|below| format!("{}{below}", hierarchy.folder));
             folder.into_iter().chain([plain]).find(|folder| root.has(&format!("{folder}/cgroup.procs")))
         };
-        let mut found: Vec<String> = self.0.iter().filter_map(in_one).collect();
+        let mut found: Vec<String> = self.mounted.iter().filter_map(in_one).collect();
         found.dedup();
         found
     }
@@ -131,7 +200,7 @@ impl Hierarchies {
     /// Every group of every hierarchy, by its folder.
     #[must_use]
     pub fn all(&self, root: &Root) -> Vec<String> {
-        let mut found: Vec<String> = self.0.iter().map(|hierarchy| hierarchy.folder.clone()).collect();
+        let mut found: Vec<String> = self.mounted.iter().map(|hierarchy| hierarchy.folder.clone()).collect();
         found.sort_unstable();
         found.dedup();
         let mut at = 0;
@@ -150,62 +219,31 @@ fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-impl Hierarchy {
-    /// The path of a group below the folder where the hierarchy is mounted; `None` for a group outside of what a
-    /// container shows.
-    fn below(&self, path: &str) -> Option<String> {
-        let root = self.root.trim_end_matches('/');
-        let is_outside = path.split('/').any(|part| part == "..");
-        let below = path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
-        (!is_outside).then(|| below.trim_end_matches('/').to_owned())
-    }
-}
-
-impl Found {
-    /// Its folder and those of the groups above it, to the mounted root.
-    fn upward(&self) -> impl Iterator<Item = String> {
-        let mut next = Some(self.path.clone());
-        let base = self.base.clone();
-        std::iter::from_fn(move || {
-            let path = next.take()?;
-            next = path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
-            Some(format!("{base}{path}"))
+/// Whether the group of a controller is one of version 2, and its path.
+fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
+    let lines = || {
+        membership.lines().filter_map(|line| {
+            let mut fields = line.splitn(3, ':').skip(1);
+            Some((fields.next()?, fields.next()?))
         })
-    }
-
-    /// The first text of these files that a group here or above has; a group without the controller has no file.
-    fn inherited(&self, root: &Root, names: &[&str]) -> Option<String> {
-        let of = |folder: String| {
-            names.iter().find_map(|name| root.read(&format!("{folder}/{name}")).ok()).filter(|text| !text.is_empty())
-        };
-        self.upward().find_map(of)
-    }
-
-    /// The tightest quota here and above, in CPUs, and how many periods used up theirs.
-    fn quota(&self, root: &Root) -> (Option<f64>, Option<u64>) {
-        let mut tightest: Option<f64> = None;
-        let mut throttled = None;
-        for folder in self.upward() {
-            let Some(cpus) = quota_of(root, &folder, self.is_v2) else { continue };
-            tightest = Some(tightest.map_or(cpus, |other| other.min(cpus)));
-            let stat = root.read(&format!("{folder}/cpu.stat")).unwrap_or_default();
-            let periods = stat.lines().find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse::<u64>().ok());
-            throttled = periods.map(|periods| periods.saturating_add(throttled.unwrap_or(0))).or(throttled);
-        }
-        (tightest, throttled)
-    }
+    };
+    let of_v1 = lines().find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
+    let of_v2 = || lines().find(|(controllers, _)| controllers.is_empty());
+    of_v1.map(|(_, path)| (false, path)).or_else(|| of_v2().map(|(_, path)| (true, path)))
 }
 
-/// The quota of one group, in CPUs: `cpu.max` of version 2, two files in version 1, whose quota is -1 without a limit.
-fn quota_of(root: &Root, folder: &str, is_v2: bool) -> Option<f64> {
-    let read = |name: &str| root.read(&format!("{folder}/{name}")).ok();
-    let text = match is_v2 {
-        true => read("cpu.max")?,
-        false => format!("{} {}", read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?),
-    };
-    let mut figures = text.split_whitespace().map(|figure| figure.parse::<u64>().ok());
-    let (quota_us, period_us) = (figures.next()??, figures.next()??);
-    (period_us > 0).then(|| quota_us as f64 / period_us as f64)
+impl Hierarchy {
+    fn of(root: &Root, mount: Mount) -> Option<Self> {
+        let has = |file: &str| root.has(&format!("{}/{file}", mount.folder));
+        // Of version 1, the root alone has an agent; of version 2, every group but the root has events.
+        let (controllers, is_whole) = match mount.kind.as_str() {
+            "cgroup" => (Some(mount.options), has("release_agent")),
+            "cgroup2" => (None, !has("cgroup.events")),
+            _ => return None,
+        };
+        let is_read_only = mount.is_read_only;
+        Some(Hierarchy { folder: mount.folder, root: mount.root, controllers, is_whole, is_read_only })
+    }
 }
 
 /// The members of a group and of all groups below it, ascending: processes, or single threads where a group of version
@@ -225,108 +263,4 @@ pub fn members_below(root: &Root, folder: &str) -> Vec<Tid> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn computer(mounts: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        for (path, text) in files.iter().chain(&[("/proc/self/mountinfo", mounts)]) {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
-        (folder, root)
-    }
-
-    const V2: &str = "2 1 0:3 / /cg rw - cgroup2 cgroup2 rw\n";
-    const V1: &str = "2 1 0:3 /box /set rw - cgroup cgroup rw,cpuset\n3 1 0:4 /box /cpu rw - cgroup cgroup rw,cpu,cpuacct\n\
-        4 1 0:5 / /cg rw - cgroup2 cgroup2 rw\n";
-
-    #[test]
-    fn limits_come_from_the_group_and_those_above() {
-        let (_folder, root) = computer(
-            V2,
-            &[
-                ("/cg/a/cpuset.cpus.effective", "0-3\n"),
-                ("/cg/a/b/cpu.max", "150000 100000\n"),
-                ("/cg/a/b/cpu.stat", "usage_usec 9\nnr_throttled 4\n"),
-                ("/cg/a/cpu.max", "200000 100000\n"),
-                ("/cg/a/cpu.stat", "nr_throttled 3\n"),
-                ("/cg/a/b/c/cpu.max", "max 100000\n"),
-            ],
-        );
-        let groups = Hierarchies::read(&root).groups("0::/a/b/c\n");
-        let wanted = Limits {
-            path: "/a/b/c".into(),
-            cpus: Some("0-3".into()),
-            nodes: None,
-            quota_cpus: Some(1.5),
-            throttled: Some(7),
-        };
-        assert_eq!(Hierarchies::limits(&root, &groups), wanted);
-    }
-
-    #[test]
-    fn version_1_has_a_hierarchy_for_each_and_a_container_its_own_root() {
-        let (_folder, root) = computer(
-            V1,
-            &[
-                ("/set/in/cpuset.effective_cpus", "1"),
-                ("/set/in/cpuset.mems", "0"),
-                ("/cpu/other/cpu.cfs_quota_us", "50000"),
-                ("/cpu/other/cpu.cfs_period_us", "100000"),
-                ("/cpu/cpu.cfs_quota_us", "-1"),
-                ("/cpu/cpu.cfs_period_us", "100000"),
-            ],
-        );
-        let hierarchies = Hierarchies::read(&root);
-        let groups = hierarchies.groups("9:cpuset:/box/in\n8:cpu,cpuacct:/box/other\n0::/\n");
-        let limits = Hierarchies::limits(&root, &groups);
-        assert_eq!(
-            (limits.cpus.as_deref(), limits.nodes.as_deref(), limits.path.as_str()),
-            (Some("1"), Some("0"), "/in")
-        );
-        assert_eq!((limits.quota_cpus, limits.throttled), (Some(0.5), None));
-        let outside = hierarchies.groups("9:cpuset:/../x\n8:cpu,cpuacct:/boxes\n");
-        assert_eq!(outside, Groups::default());
-        assert_eq!(Hierarchies::limits(&root, &outside), Limits { path: "/".into(), ..Limits::default() });
-    }
-
-    #[test]
-    fn groups_are_found_by_path_and_walked() {
-        let files =
-            [("/cg/cgroup.procs", "1\n"), ("/cg/a/cgroup.procs", "7\n9\n"), ("/cg/a/b.service/cgroup.procs", "8\n")];
-        let (_folder, root) = computer(V2, &files);
-        let hierarchies = Hierarchies::read(&root);
-        for path in ["a", "/a", "/cg/a", "/cg/a/"] {
-            assert_eq!(hierarchies.folders(&root, path), ["/cg/a"], "{path}");
-        }
-        assert_eq!(
-            (hierarchies.folders(&root, "/"), hierarchies.folders(&root, "none").len()),
-            (vec!["/cg".into()], 0)
-        );
-        assert_eq!(hierarchies.all(&root), ["/cg", "/cg/a", "/cg/a/b.service"]);
-        assert_eq!((members_below(&root, "/cg/a"), members_below(&root, "/none").len()), (vec![7, 8, 9], 0));
-    }
-
-    #[test]
-    fn this_process_has_groups() {
-        let root = Root::new("/");
-        let hierarchies = Hierarchies::read(&root);
-        if hierarchies.0.is_empty() {
-            return seatmap_needs::skipped!("no control groups are mounted");
-        }
-        let groups = hierarchies.groups(&root.read("/proc/self/cgroup").unwrap());
-        assert!(Hierarchies::limits(&root, &groups).path.starts_with('/'));
-    }
-
-    proptest! {
-        #[test]
-        fn any_membership_will_do(text: String, path: String) {
-            let (_folder, root) = computer(V1, &[]);
-            let hierarchies = Hierarchies::read(&root);
-            let _ = Hierarchies::limits(&root, &hierarchies.groups(&format!("9:cpuset:{path}\n{text}")));
-        }
-    }
-}
+mod tests;

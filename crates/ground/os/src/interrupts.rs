@@ -3,6 +3,7 @@
 //! On a computer of 256 CPUs the file is a megabyte, so it is read as bytes and only the rows that changed get a name.
 
 use crate::bytes::{self, lines, small, unsigned, words};
+use crate::irq;
 
 /// All counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Came {
     pub irq: String,
     /// The driver or device that it is for, or its meaning.
     pub name: String,
+    /// Whether it belongs to the CPU itself and to no device.
+    pub is_per_cpu: bool,
     /// How many came.
     pub count: u64,
 }
@@ -69,11 +72,22 @@ impl Interrupts {
             let row = &self.rows[at];
             let before = earlier.place(row, at).map_or(0, |at| earlier.count(at, then));
             let count = self.count(at, now).saturating_sub(before);
-            (count > 0).then(|| Came { irq: bytes::text(&row.label), name: row.name(), count })
+            (count > 0).then(|| Came {
+                irq: bytes::text(&row.label),
+                name: row.name(),
+                is_per_cpu: row.is_per_cpu(),
+                count,
+            })
         };
         let mut found: Vec<Came> = (0..self.rows.len()).filter_map(came).collect();
         found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.irq.cmp(&b.irq)));
         found
+    }
+
+    /// The CPUs that have a column; none where the file could not be read.
+    #[must_use]
+    pub fn cpus(&self) -> &[u32] {
+        &self.cpus
     }
 
     fn count(&self, row: usize, column: usize) -> u64 {
@@ -90,13 +104,49 @@ impl Interrupts {
     }
 }
 
+/// The rows of IBM Z whose interrupts are those of devices: it shows classes of them instead of numbers
+/// (`irqclass_sub_desc` in arch/s390/kernel/irq.c). The rows `I/O` and `AIO` are their sums.
+const CLASSES: [&[u8]; 18] = [
+    b"CIO", b"DAS", b"C15", b"C70", b"TAP", b"VMR", b"LCS", b"CTC", b"ADM", b"CSC", b"VIR", b"QAI", b"APB", b"PCF",
+    b"PCD", b"MSI", b"VAI", b"GAL",
+];
+
+/// Whether a row is one of devices, by its label alone: the kernel's own rows have letters, but so have the classes of
+/// IBM Z. A number may still be the CPU's own.
+#[must_use]
+pub fn is_of_device(label: &str) -> bool {
+    unsigned(label.as_bytes()).is_some() || CLASSES.contains(&label.as_bytes())
+}
+
 impl Row {
+    fn is_per_cpu(&self) -> bool {
+        let label = bytes::text(&self.label);
+        !is_of_device(&label) || self.source().is_some_and(|source| source.is_per_cpu())
+    }
+
+    /// The controller of a numbered interrupt, whose name may be several words, and the number there.
+    fn source(&self) -> Option<irq::Source> {
+        let about: Vec<&[u8]> = words(&self.about).collect();
+        let at = self.number_at(&about)?;
+        let digits = about[at].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let hwirq = unsigned(&about[at][..digits]);
+        Some(irq::Source { chip: bytes::text(&about[..at].join(&b' ')), hwirq, handlers: self.name() })
+    }
+
+    /// The word with the number at the controller. Xen writes the kind instead, as `-virq`.
+    fn number_at(&self, about: &[&[u8]]) -> Option<usize> {
+        unsigned(&self.label)?;
+        let is_number = |word: &&[u8]| word.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-');
+        about.iter().skip(1).position(is_number).map(|at| at + 1)
+    }
+
     /// Behind the counts of a numbered interrupt stand its chip, its number there with or before the way that it
     /// triggers, and its handlers. An interrupt without a handler is called by its chip.
     fn name(&self) -> String {
         let about: Vec<&[u8]> = words(&self.about).collect();
         let is_number = unsigned(&self.label).is_some();
-        let mut owner = if is_number { about.get(2..).unwrap_or_default() } else { &about };
+        let behind = self.number_at(&about).map_or(2, |at| at + 1);
+        let mut owner = if is_number { about.get(behind..).unwrap_or_default() } else { &about };
         if let Some((way, rest)) = owner.split_first()
             && is_number
             && [&b"Level"[..], b"Edge"].contains(way)
@@ -122,7 +172,38 @@ ERR:          0
 ";
 
     fn came(irq: &str, name: &str, count: u64) -> Came {
-        Came { irq: irq.to_owned(), name: name.to_owned(), count }
+        let is_per_cpu = irq.parse::<u32>().is_err() || name.contains("arch_timer") || name.starts_with("GICv3");
+        Came { irq: irq.to_owned(), name: name.to_owned(), is_per_cpu, count }
+    }
+
+    #[test]
+    fn names_and_owners_are_read_on_every_architecture() {
+        let text = "           CPU0
+  5:          0  RISC-V INTC   5 Edge      riscv-timer
+ 12:          0  SiFive PLIC  10 Edge      ttyS0
+ 16:          0      XICS   2 Edge      IPI
+ 17:          0  xen-percpu    -virq      timer0
+ 18:          0  MIPS   7  timer
+DAS:          0  [I/O] DASD
+I/O:          0
+CLK:          0  [EXT] Clock Comparator
+";
+        let after = text.replace("          0 ", "          9 ").replace("I/O:          0", "I/O:          9");
+        let (before, after) = (Interrupts::parse(text.as_bytes()), Interrupts::parse(after.as_bytes()));
+        let found = after.since(&before, 0);
+        let found: Vec<(&str, &str, bool)> =
+            found.iter().map(|came| (came.irq.as_str(), came.name.as_str(), came.is_per_cpu)).collect();
+        let wanted = [
+            ("12", "ttyS0", false),
+            ("16", "IPI", true),
+            ("17", "timer0", true),
+            ("18", "timer", true),
+            ("5", "riscv-timer", true),
+            ("CLK", "[EXT] Clock Comparator", true),
+            ("DAS", "[I/O] DASD", false),
+            ("I/O", "", true),
+        ];
+        assert_eq!(found, wanted);
     }
 
     #[test]

@@ -6,6 +6,92 @@ use crate::root::Root;
 /// The folder of interrupts.
 const FOLDER: &str = "/proc/irq";
 
+/// Where an interrupt comes from: its controller, and its number there (`/sys/kernel/irq`,
+/// Documentation/ABI/testing/sysfs-kernel-irq).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The controller, by its driver's name: `GICv3`, `IO-APIC`.
+    pub chip: String,
+    /// The number at the controller.
+    pub hwirq: Option<u64>,
+    /// The handlers.
+    pub handlers: String,
+}
+
+/// The controllers of one CPU, all of whose interrupts are that CPU's own, by the beginning of their drivers' names
+/// (`irq_chip.name` in drivers/irqchip and arch/*): the timer, the performance counters, calls between CPUs.
+const OF_ONE_CPU: [&str; 10] = [
+    "RISC-V INTC",
+    "xen-percpu",
+    "CPUINTC",
+    "XIVE-IPI",
+    "GICv5-PPI",
+    "bcm2836-timer",
+    "bcm2836-pmu",
+    "bcm2836-gpu",
+    "bcm2836-mbox",
+    "RISC-V IMSIC-IPI",
+];
+
+/// The numbers of a GIC's calls between CPUs (0 to 15) and private interrupts (16 to 31), and those of the private ones
+/// that GICv3.1 added (Arm IHI 0069, 2.2.1).
+const OF_GIC_CPU: [std::ops::Range<u64>; 2] = [0..32, 1056..1120];
+
+/// The number of the CPU's timer at the controllers that MIPS calls `MIPS`; all eight are the CPU's own.
+const MIPS: &str = "MIPS";
+
+impl Source {
+    /// The source of an interrupt; `None` where the kernel does not say.
+    #[must_use]
+    pub fn of(root: &Root, irq: &str) -> Option<Self> {
+        let read = |name: &str| root.read(&format!("/sys/kernel/irq/{irq}/{name}")).ok();
+        Some(Source {
+            chip: read("chip_name")?,
+            hwirq: read("hwirq").and_then(|text| text.parse().ok()),
+            handlers: read("actions").unwrap_or_default(),
+        })
+    }
+
+    /// Whether each CPU has this interrupt for itself, so that it goes to no other and no device is behind it.
+    #[must_use]
+    pub fn is_per_cpu(&self) -> bool {
+        let is_gic = ["GICv", "GIC-", "GIC"].iter().any(|name| {
+            self.chip.strip_prefix(name).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+        });
+        let is_private = self.hwirq.is_some_and(|number| OF_GIC_CPU.iter().any(|range| range.contains(&number)));
+        // POWER gives the calls between its CPUs a number at the controller of all.
+        let is_call = self.handlers == "IPI" || self.handlers.starts_with("IPI-");
+        let is_own = OF_ONE_CPU.iter().any(|name| self.chip.starts_with(name)) || self.chip == MIPS;
+        is_gic && is_private || is_own || is_call
+    }
+}
+
+/// Whether each CPU has this interrupt for itself. A controller that is not known counts as one of devices, unless the
+/// kernel neither lets the interrupt be moved nor has chosen a CPU for it.
+#[must_use]
+pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
+    let is_known = Source::of(root, irq).is_some_and(|source| source.is_per_cpu());
+    let chosen = root.read(&format!("{FOLDER}/{irq}/effective_affinity_list"));
+    let is_nowhere = chosen.is_ok_and(|chosen| chosen.is_empty());
+    is_known || is_nowhere && is_movable(root, irq) == Some(false)
+}
+
+/// Whether the kernel lets an interrupt be sent to other CPUs: it takes away the right to write the file of one that
+/// belongs to a CPU, or that it manages itself. `None` where there is no such file. Kernels before 4.20 give the right
+/// for all.
+#[must_use]
+pub fn is_movable(root: &Root, irq: &str) -> Option<bool> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = std::fs::metadata(root.path(&affinity_file(irq))).ok()?;
+    Some(metadata.permissions().mode() & 0o222 != 0)
+}
+
+/// All interrupts of devices, by number: those of [`all`] that a CPU does not have for itself.
+#[must_use]
+pub fn of_devices(root: &Root) -> Vec<String> {
+    all(root).into_iter().filter(|irq| !is_per_cpu(root, irq)).collect()
+}
+
 /// All interrupts, by number.
 #[must_use]
 pub fn all(root: &Root) -> Vec<String> {
@@ -78,6 +164,66 @@ mod tests {
         assert_eq!(goes("0-3", Some("\n")), "0-3", "a kernel that has not chosen yet");
         assert_eq!(goes("0-3", None), "0-3", "a kernel that does not say");
         assert_eq!(goes("0,1", Some("3")), "0,1", "a change that the kernel has not followed yet");
+    }
+
+    /// Rows as they stand in `/proc/interrupts` of these computers.
+    #[test]
+    fn a_cpus_own_interrupts_are_known_on_every_architecture() {
+        let is_own = |chip: &str, hwirq: u64, handlers: &str| {
+            Source { chip: chip.to_owned(), hwirq: Some(hwirq), handlers: handlers.to_owned() }.is_per_cpu()
+        };
+        let own = [
+            ("GICv3", 27, "arch_timer"),
+            ("GICv3", 1056, "arm-pmu"),
+            ("GICv2", 30, "arch_timer"),
+            ("GIC-0", 29, "twd"),
+            ("GIC", 26, "arch_timer"),
+            ("RISC-V INTC", 5, "riscv-timer"),
+            ("XICS", 2, "IPI"),
+            ("XIVE-IPI", 0, "IPI-0"),
+            ("xen-percpu", 3, "timer0"),
+            ("CPUINTC", 11, "Timer"),
+            ("MIPS", 7, "timer"),
+        ];
+        for (chip, hwirq, handlers) in own {
+            assert!(is_own(chip, hwirq, handlers), "{chip} {hwirq}");
+        }
+        let devices = [
+            ("GICv3", 33, "uart-pl011"),
+            ("GICv2m", 1, "nvme0q1"),
+            ("GICv3-ITS", 8, "eth0"),
+            ("IO-APIC", 2, "timer"),
+            ("PCI-MSIX-0000:00:01.0", 0, "virtio0"),
+            ("SiFive PLIC", 10, "ttyS0"),
+            ("XIVE-IRQ", 16, "eth0"),
+            ("XICS", 16, "hvc_console"),
+            ("PCI-MSI", 17, "mlx5"),
+        ];
+        for (chip, hwirq, handlers) in devices {
+            assert!(!is_own(chip, hwirq, handlers), "{chip} {hwirq}");
+        }
+    }
+
+    #[test]
+    fn the_kernel_tells_of_unknown_controllers_by_what_it_allows() {
+        use std::os::unix::fs::PermissionsExt;
+        let fixed = |chosen: Option<&str>| {
+            let (folder, root) = computer("0-3", chosen);
+            std::fs::set_permissions(root.path(&affinity_file("7")), PermissionsExt::from_mode(0o444)).unwrap();
+            (folder, root)
+        };
+        let (_folder, own) = fixed(Some("\n"));
+        assert!(is_per_cpu(&own, "7") && is_movable(&own, "7") == Some(false) && of_devices(&own).is_empty());
+        let (_folder, managed) = fixed(Some("3\n"));
+        assert!(!is_per_cpu(&managed, "7") && of_devices(&managed) == ["7"], "a queue of a disk");
+        let (_folder, free) = computer("0-3", Some("\n"));
+        assert!(!is_per_cpu(&free, "7") && is_movable(&free, "7") == Some(true));
+        std::fs::create_dir_all(free.path("/sys/kernel/irq/7")).unwrap();
+        for (name, text) in [("chip_name", "GICv3\n"), ("hwirq", "27\n"), ("actions", "arch_timer\n")] {
+            std::fs::write(free.path(&format!("/sys/kernel/irq/7/{name}")), text).unwrap();
+        }
+        assert!(is_per_cpu(&free, "7"));
+        assert_eq!(is_movable(&free, "8"), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
 //! | [`traced`] | facts about a thread that a tracer asks for |
 //! | [`layout`], [`group`] | where control groups are mounted, and their members |
-//! | [`hierarchy`] | the limits that control groups set for a process |
+//! | [`hierarchy`], [`quota`] | the limits that control groups set for a process; those on its CPU time |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
 //! | [`switches`] | switches of the scheduler, turned for a while |
@@ -70,6 +70,7 @@ pub mod pages;
 pub mod partners;
 pub mod proc_folder;
 pub mod published;
+pub mod quota;
 pub mod records;
 pub mod registers;
 mod ring;

@@ -14,17 +14,22 @@ pub struct Mount {
     pub kind: String,
     /// The options of the file system; those of version 1 control groups name the controllers.
     pub options: Vec<String>,
+    /// Whether nothing can be written through this mount, or to the file system at all.
+    pub is_read_only: bool,
 }
 
 impl Mount {
     fn parse(line: &[u8]) -> Option<Self> {
         let mut front = words(line).skip(3);
         let (root, folder) = (front.next()?, front.next()?);
+        let of_mount = front.next()?;
         // Any number of optional fields comes before the hyphen.
         let mut back = front.skip_while(|word| *word != b"-").skip(1);
         let (kind, _source, options) = (back.next()?, back.next()?, back.next().unwrap_or_default());
+        let is_read_only =
+            [of_mount, options].iter().any(|all| all.split(|byte| *byte == b',').any(|one| one == b"ro"));
         let options = options.split(|byte| *byte == b',').map(unescaped).collect();
-        Some(Mount { root: unescaped(root), folder: unescaped(folder), kind: unescaped(kind), options })
+        Some(Mount { root: unescaped(root), folder: unescaped(folder), kind: unescaped(kind), options, is_read_only })
     }
 }
 
@@ -49,6 +54,10 @@ mod tests {
             ("/mnt1", "/my folder", "cgroup")
         );
         assert_eq!(mount.options, ["rw", "cpu", "cpuacct"]);
+        assert!(!mount.is_read_only);
+        for line in ["1 2 0:3 / /m ro - cgroup2 none rw", "1 2 0:3 / /m rw - cgroup2 none ro,nsdelegate"] {
+            assert!(Mount::parse(line.as_bytes()).unwrap().is_read_only, "{line}");
+        }
         assert_eq!(Mount::parse(b"36 35 98:0 / /mnt rw"), None);
         assert!(all(&Root::new("/")).iter().any(|mount| mount.folder == "/proc" && mount.kind == "proc"));
     }

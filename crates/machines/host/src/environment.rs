@@ -2,7 +2,9 @@
 
 use seatmap_machine::Environment;
 use seatmap_os::CpuList;
+use seatmap_os::Root;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::quota::Quotas;
 use seatmap_os::small;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +29,7 @@ pub fn read() -> Environment {
         mitigations: mitigations(),
         cpuset: cpus.map(|cpus| CpuList(cpus.allowed).to_string()),
         offline: offline.map(|offline| CpuList(offline).to_string()),
+        quota: Some(Quotas::of_self(&Root::new("/")).words()),
     }
 }
 

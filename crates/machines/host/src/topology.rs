@@ -35,7 +35,7 @@ mod unequal;
 
 use allowed::Allowed;
 use nest::{Kind, Numbers};
-use nodes::Nodes;
+use nodes::{Node, Nodes};
 use seatmap_machine::import::MAX_PUS;
 use seatmap_machine::{Pu, Topology};
 use seatmap_os::{CpuSet, affinity};
@@ -140,7 +140,7 @@ fn of_tree(tree: &Tree) -> Result<Topology, TopologyError> {
     let running = cpus::running(tree)?;
     let mut nest = cpus::Reader::new(tree, &running).nest();
     device_tree::add(tree, &running, &mut nest);
-    let mut nodes = Nodes::read(tree, &running);
+    let nodes = Nodes::read(tree, &running);
     nodes.nodes.iter().for_each(|node| nest.insert(Kind::Memory, node.cpus.clone(), None));
     if let Some(distances) = &nodes.distances {
         let groups = distances::groups(&nodes.nodes, distances);
@@ -151,9 +151,13 @@ fn of_tree(tree: &Tree) -> Result<Topology, TopologyError> {
     if pus.is_empty() {
         return Err(TopologyError::NothingAllowed);
     }
-    nodes.nodes.retain(|node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os)));
-    let numbers = nest.numbers(&pus, &nodes.nodes.iter().map(|node| &node.cpus).collect::<Vec<_>>());
-    let mut all: Vec<Pu> = pus.iter().map(|os| pu(os, &numbers, nodes.of_cpu(os, &pus))).collect();
+    // The place of a CPU is one thing, and the memory that a process may use another: a CPU keeps its node where the
+    // cpuset gives no memory of it. Only the numbers of the parts go by the nodes that may be used, as hwloc's do.
+    let is_usable = |node: &&Node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os));
+    let usable: Vec<&CpuSet> = nodes.nodes.iter().filter(is_usable).map(|node| &node.cpus).collect();
+    let numbers = nest.numbers(&pus, &usable);
+    let mut all: Vec<Pu> =
+        pus.iter().map(|os| pu(os, &numbers, nodes.of_cpu(os, &pus, allowed.nodes.as_ref()))).collect();
     rank_threads(&mut all);
     let kinds = kinds::read(tree, &running);
     all.iter_mut().for_each(|pu| pu.kind = kinds.get(&pu.os).copied());

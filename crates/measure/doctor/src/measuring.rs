@@ -5,7 +5,9 @@ use seatmap_host::clock::Source;
 use seatmap_host::{HostClock, environment};
 use seatmap_machine::{Environment, Topology};
 use seatmap_os::CpuList;
+use seatmap_os::Root;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::quota::{self, Quotas};
 use seatmap_os::small;
 use seatmap_os::steal::CpuTime;
 use std::time::Duration;
@@ -33,6 +35,10 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
         load(environment.load_average, topology.pus.len()),
         numa_balancing(topology, small::read("/proc/sys/kernel/numa_balancing").as_deref()),
     ];
+    found.push(quota(
+        &Quotas::of_self(&Root::new("/")),
+        seatmap_os::layout::online(&Root::new("/")).map_or(1, |all| all.len()),
+    ));
     if let Ok(cpus) = Cpus::read() {
         found.extend([cpuset(&cpus), offline(&cpus)]);
     }
@@ -81,7 +87,8 @@ fn governor(name: Option<&str>) -> Diagnosis {
     match name {
         Some("performance") => diagnosis("governor", Severity::Ok, "performance", None),
         Some(name) => {
-            let remedy = "cpupower frequency-set -g performance";
+            let remedy =
+                "for file in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance > $file; done";
             diagnosis("governor", Severity::Fix, format!("{name}: the frequency follows the load"), Some(remedy))
         }
         None => diagnosis("governor", Severity::Info, "the frequency is not this system's to set", None),
@@ -93,7 +100,10 @@ fn turbo(allowed: Option<bool>) -> Diagnosis {
         Some(false) => diagnosis("turbo", Severity::Ok, "off", None),
         Some(true) => {
             let found = "on: a distance measured with few busy cores is shorter than with many";
-            let remedy = "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > /sys/devices/system/cpu/cpufreq/boost";
+            let remedy = match small::read("/sys/devices/system/cpu/intel_pstate/no_turbo") {
+                Some(_) => "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+                None => "echo 0 > /sys/devices/system/cpu/cpufreq/boost",
+            };
             diagnosis("turbo", Severity::Fix, found, Some(remedy))
         }
         None => diagnosis("turbo", Severity::Info, "not known", None),
@@ -134,6 +144,34 @@ fn numa_balancing(topology: &Topology, setting: Option<&str>) -> Diagnosis {
     diagnosis(subject, Severity::Fix, "on: the kernel may move the page that holds the line", Some(remedy))
 }
 
+/// A quota of CPU time stops whatever is measured, a moment in each period.
+fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
+    let subject = "quota";
+    let Some(tightest) = quotas.tightest() else {
+        return match &quotas.unseen {
+            None => diagnosis(subject, Severity::Ok, "no control group limits the CPU time", None),
+            Some(why) => diagnosis(subject, Severity::Info, format!("none that can be seen: {why}"), None),
+        };
+    };
+    let counted =
+        tightest.throttled.map_or_else(String::new, |periods| format!("; used up in {periods} periods so far"));
+    let (group, words) = (&tightest.group, tightest.words());
+    let found =
+        format!("the control group {group} may use {words}: the kernel stops its members when it is used up{counted}");
+    if quotas.all.iter().any(|quota| quota.is_read_only) {
+        let remedy = format!("ask whoever started this container to raise the quota of the control group {group}");
+        return diagnosis(subject, Severity::Fix, found, Some(&remedy));
+    }
+    // The kernel gives a group of version 1 no more than the group above it has: the outermost is raised first.
+    let low = quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64);
+    let raised: Vec<String> =
+        low.map(|quota| quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus)).collect();
+    match raised.is_empty() {
+        true => diagnosis(subject, Severity::Ok, format!("{words}, and {cpus} CPUs run"), None),
+        false => diagnosis(subject, Severity::Fix, found, Some(&raised.join("; "))),
+    }
+}
+
 fn cpuset(cpus: &Cpus) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
     match cpus.allowed.len() < cpus.online.len() {
@@ -155,8 +193,10 @@ fn offline(cpus: &Cpus) -> Diagnosis {
     match offline.is_empty() {
         true => diagnosis("offline", Severity::Ok, "no CPU is offline", None),
         false => {
-            let found = format!("CPUs {} are offline and will be missing", CpuList(offline));
-            diagnosis("offline", Severity::Info, found, Some("echo 1 > /sys/devices/system/cpu/cpuN/online"))
+            let found = format!("CPUs {} are offline and will be missing", CpuList(offline.clone()));
+            let online = |cpu: &u32| format!("echo 1 > /sys/devices/system/cpu/cpu{cpu}/online");
+            let remedy: Vec<String> = offline.iter().map(online).collect();
+            diagnosis("offline", Severity::Info, found, Some(&remedy.join("; ")))
         }
     }
 }
@@ -165,6 +205,7 @@ fn offline(cpus: &Cpus) -> Diagnosis {
 mod tests {
     use super::*;
     use seatmap_machine::Pu;
+    use seatmap_os::quota::Quota;
 
     #[test]
     fn what_disturbs_has_a_remedy() {
@@ -176,6 +217,39 @@ mod tests {
         assert_eq!(load(Some(0.2), 4).level, Severity::Ok);
         let cpus = Cpus { present: vec![0, 1, 2], online: vec![0, 1], allowed: vec![1] };
         assert!(cpuset(&cpus).remedy.is_some() && offline(&cpus).found.contains("CPUs 2"));
+    }
+
+    /// Each remedy is executed, and the same look at the same files is then clean.
+    #[test]
+    fn a_quota_is_raised_by_its_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().display().to_string();
+        let root = Root::new("/");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("a/cpu.max", "50000 100000\n");
+        write("a/cpu.stat", "nr_throttled 3\n");
+        write("a/b/cpu.cfs_quota_us", "20000\n");
+        write("a/b/cpu.cfs_period_us", "50000\n");
+        let read = || {
+            let quota = |name: &str| {
+                let groups = [format!("{base}/{name}")];
+                groups.iter().find_map(|folder| Quota::of_folder(&root, folder))
+            };
+            Quotas { all: ["a/b", "a"].iter().filter_map(|name| quota(name)).collect(), unseen: None }
+        };
+        let found = quota(&read(), 2);
+        assert!(found.level == Severity::Fix && found.found.contains("0.4 CPUs in periods of 50 ms"), "{found:?}");
+        let remedy = found.remedy.unwrap();
+        assert!(remedy.starts_with("echo 200000 100000 > ") && remedy.contains("; echo 100000 > "), "{remedy}");
+        assert!(std::process::Command::new("sh").args(["-c", &remedy]).status().unwrap().success());
+        assert_eq!(quota(&read(), 2).level, Severity::Ok);
+        assert_eq!(quota(&Quotas::default(), 2).level, Severity::Ok);
+        let hidden = Quotas { all: Vec::new(), unseen: Some("a container".to_owned()) };
+        assert_eq!(quota(&hidden, 2).level, Severity::Info);
     }
 
     #[test]

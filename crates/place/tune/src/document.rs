@@ -80,6 +80,9 @@ pub struct Results {
     pub seats: SeatsUsed,
     /// The commands; the first is compared with each of the others.
     pub commands: Vec<Command>,
+    /// The quotas of CPU time that were used up while the commands ran, as a sentence; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<String>,
     /// The smallest difference that could be shown; absent for fewer than two blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub itself: Option<Floor>,
@@ -214,6 +217,7 @@ pub(crate) mod tests {
             seed: 1,
             seats: SeatsUsed { cpus: "0-1".to_owned(), notes: Vec::new() },
             commands: vec![named("old"), named("new")],
+            throttled: None,
             itself: None,
             comparisons: Vec::new(),
             baseline: None,
@@ -255,10 +259,12 @@ pub(crate) mod tests {
             smt: Some("on".to_owned()),
             thp: Some("never".to_owned()),
             mitigations: Some("00000000".to_owned()),
+            quota: Some("none".to_owned()),
             machine: "box".to_owned(),
             seats: "2 CPUs on 2 cores".to_owned(),
             quiet: "nobody".to_owned(),
         };
+        full.throttled = Some("a quota was used up in 2 periods".to_owned());
         full.compare_with(&full.clone());
         let nothing: Vec<String> = Vec::new();
         let document = serde_json::to_value(&full).unwrap();

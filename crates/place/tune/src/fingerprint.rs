@@ -37,6 +37,9 @@ pub struct Fingerprint {
     /// The mitigations of the processor's faults, one digest for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mitigations: Option<String>,
+    /// The smallest quota of CPU time that a control group sets, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quota: Option<String>,
     /// The number of CPUs that the commands had, with the number of their cores.
     pub seats: String,
     /// The way the seats were kept quiet: `a cell`, `preference`, or `nobody`.
@@ -60,6 +63,7 @@ impl Fingerprint {
             smt: environment.smt,
             thp: environment.thp,
             mitigations: (!mitigations.is_empty()).then(|| format!("{:08x}", fnv(mitigations.as_bytes()))),
+            quota: environment.quota,
             seats,
             quiet,
         }
@@ -92,6 +96,7 @@ impl Fingerprint {
             ("SMT", word(&self.smt)),
             ("huge pages", word(&self.thp)),
             ("mitigations", word(&self.mitigations)),
+            ("quota of CPU time", word(&self.quota)),
             ("seats", self.seats.clone()),
             ("kept quiet by", self.quiet.clone()),
         ]
@@ -125,6 +130,15 @@ mod tests {
             told.len() == 2 && told[0] == "turbo: unknown, then off" && told[1].ends_with("then unknown"),
             "{told:?}"
         );
+    }
+
+    #[test]
+    fn a_quota_makes_another_computer() {
+        let mut under_quota = made("6.1");
+        under_quota.quota = Some("0.5 CPUs in periods of 100 ms".to_owned());
+        let mut free = made("6.1");
+        free.quota = Some("none".to_owned());
+        assert_eq!(under_quota.differences(&free), ["quota of CPU time: 0.5 CPUs in periods of 100 ms, then none"]);
     }
 
     #[test]

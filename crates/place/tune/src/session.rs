@@ -3,6 +3,7 @@
 use crate::blocks::{Blocks, Run};
 use crate::document::Results;
 use crate::trial::{Contestant, Runner, TrialError};
+use seatmap_os::quota::QuotaWatch;
 use std::time::{Duration, Instant};
 
 /// How often a run is made again whose CPUs were taken away meanwhile, and the pause before that: ten seconds in all.
@@ -62,7 +63,9 @@ impl Session<'_> {
     /// The results are of another number of commands.
     pub fn run(mut self, length: &Length, results: &mut Results) -> End {
         assert_eq!(self.contestants.len(), results.commands.len(), "results are of the commands that run");
+        let quotas = QuotaWatch::begin();
         let end = self.blocks(length, results).unwrap_or_else(|end| end);
+        results.throttled = quotas.used_up();
         results.complete = matches!(end, End::Complete);
         results.judge();
         end

@@ -151,6 +151,9 @@ pub struct Tuned {
     /// Parts of the kernel that move threads and memory too, with their state, each as a sentence.
     #[serde(default)]
     pub rivals: Vec<String>,
+    /// The quotas of CPU time that were used up during the race, as a sentence; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<String>,
     /// The metric, as it was typed.
     pub metric: String,
     /// The unit of the readings; empty where it is not known.
@@ -325,6 +328,7 @@ pub(crate) mod tests {
             },
             simulated: None,
             rivals: vec!["NUMA balancing is on".to_owned()],
+            throttled: None,
             metric: "time".to_owned(),
             unit: "s".to_owned(),
             better,

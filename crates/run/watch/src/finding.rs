@@ -1,5 +1,6 @@
 //! One thing that is wrong with a seating, or worth knowing.
 
+use crate::remedy::{Remedy, RemedyKind};
 use seatmap_os::{CpuSet, Tid};
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub enum Gravity {
     /// Worth knowing; it fails no check.
     Remark,
+    /// A rule could not be judged, as the kernel does not say what it needs; it fails a strict check.
+    Unseen,
     /// Wrong: the check fails.
     Wrong,
 }
@@ -32,8 +35,14 @@ pub struct Finding {
     pub since_s: Option<f64>,
     /// How bad it is: a share of time, of memory or of interrupts, in percent or a second.
     pub measure: Option<Measure>,
-    /// The command that mends it.
+    /// The command that mends it, as it can be typed.
     pub remedy: Option<String>,
+    /// The kind of command; older documents do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy_kind: Option<RemedyKind>,
+    /// Where no command mends it, what somebody can do, as a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
 }
 
 /// A figure with its unit.
@@ -58,12 +67,19 @@ impl Finding {
             since_s: None,
             measure: None,
             remedy: None,
+            remedy_kind: None,
+            advice: None,
         }
     }
 
     /// A finding that fails no check.
     pub(crate) fn remark(rule: &str, what: impl Into<String>) -> Self {
         Finding { gravity: Gravity::Remark, ..Finding::wrong(rule, what) }
+    }
+
+    /// A rule that could not be judged.
+    pub(crate) fn unseen(rule: &str, what: impl Into<String>) -> Self {
+        Finding { gravity: Gravity::Unseen, ..Finding::wrong(rule, what) }
     }
 
     /// The same finding, grave only if that holds.
@@ -91,11 +107,23 @@ impl Finding {
         Finding { measure: Some(Measure { value, unit: unit.to_owned() }), ..self }
     }
 
-    pub(crate) fn mended_by(self, remedy: impl Into<String>) -> Self {
-        Finding { remedy: Some(remedy.into()), ..self }
+    pub(crate) fn mended_by(self, remedy: Remedy) -> Self {
+        Finding { remedy: Some(remedy.command), remedy_kind: Some(remedy.kind), ..self }
     }
 
-    /// Whether it fails the check.
+    /// The same finding, mended by all of these one after the other.
+    pub(crate) fn mended_by_all(self, remedies: impl IntoIterator<Item = Remedy>) -> Self {
+        match Remedy::joined(remedies) {
+            Some(remedy) => self.mended_by(remedy),
+            None => self,
+        }
+    }
+
+    pub(crate) fn advised(self, advice: impl Into<String>) -> Self {
+        Finding { advice: Some(advice.into()), ..self }
+    }
+
+    /// Whether it fails every check. One that could not be judged fails a strict one.
     #[must_use]
     pub fn is_wrong(&self) -> bool {
         self.gravity == Gravity::Wrong

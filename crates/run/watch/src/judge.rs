@@ -27,7 +27,7 @@ pub mod told;
 mod variables;
 
 use crate::expected::Expected;
-use crate::finding::Finding;
+use crate::finding::{Finding, Gravity};
 use crate::rule::Rule;
 use crate::seating::{Process, Seating, Thread, Unseen};
 pub(crate) use facts::Facts;
@@ -96,7 +96,7 @@ fn named(facts: &Facts, rule: Rule) -> Vec<Finding> {
         Rule::Default => Vec::new(),
         Rule::OnePerCpu => one_per::cpu(facts),
         Rule::OnePerCore => one_per::core(facts),
-        Rule::MemoryLocal => memory::judge(facts),
+        Rule::MemoryLocal => memory::named(facts),
         Rule::DeviceNear => devices::judge(facts),
         Rule::NoIrq => interrupts::none(facts),
         Rule::NoStrangers => strangers::none(facts),
@@ -122,10 +122,11 @@ impl Verdict {
     /// The verdict on a seating with these findings, of which these things could not be seen.
     #[must_use]
     pub fn of(seating: &Seating, findings: &[Finding], unseen: &[&Unseen]) -> Self {
+        let all_judged = findings.iter().all(|finding| finding.gravity != Gravity::Unseen);
         let is_masked = |thread: &Thread| !thread.mask.is_empty();
         match findings.iter().any(Finding::is_wrong) {
             true => Verdict::Wrong,
-            false if unseen.is_empty() && seating.threads.iter().all(is_masked) => Verdict::AsAsked,
+            false if unseen.is_empty() && all_judged && seating.threads.iter().all(is_masked) => Verdict::AsAsked,
             false => Verdict::NotAllSeen,
         }
     }
@@ -144,7 +145,9 @@ pub fn missed<'a>(seating: &'a Seating, topology: &Topology, asked: &Asked) -> V
     let default = asked.rules.is_empty() || has(Rule::Default);
     let is_needed = |unseen: &&Unseen| match unseen.what.as_str() {
         "program" => false,
-        "environment" => default,
+        "environment" | "quota" => default,
+        "cpu-time" => default,
+        "interrupts" => default || has(Rule::NoIrq),
         "devices" => has(Rule::DeviceNear),
         "strangers" => default || has(Rule::NoStrangers),
         "memory" => (default || has(Rule::MemoryLocal)) && topology.count(|pu| pu.numa) > 1,

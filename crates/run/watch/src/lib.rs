@@ -16,6 +16,7 @@
 //! | [`recording`] | looks in a file, to be replayed |
 //! | [`variables`] | the variables that bind threads, and the CPUs that they ask for |
 //! | [`finding`] | one thing that is wrong, with figures and a remedy |
+//! | [`remedy`] | the commands that mend findings |
 //! | [`rule`], [`expected`] | the rules that a user can name; the seats of a plan or report |
 //! | [`judge`](mod@judge) | holds a seating against them |
 #![deny(missing_docs)]
@@ -26,6 +27,7 @@ mod files;
 pub mod finding;
 mod glob;
 pub mod judge;
+mod limiting;
 pub mod live;
 mod looks;
 #[cfg(test)]
@@ -34,6 +36,7 @@ pub mod options;
 mod others;
 mod process;
 pub mod recording;
+pub mod remedy;
 pub mod rule;
 pub mod seating;
 pub mod snapshot;
@@ -46,6 +49,7 @@ pub use finding::{Finding, Gravity};
 pub use judge::{Asked, Verdict, judge};
 pub use live::Live;
 pub use options::WatchOptions;
+pub use remedy::RemedyKind;
 pub use rule::{Rule, UnknownRule};
 pub use seating::{Cpu, Kernel, Process, Seating, Thread, Unseen};
 pub use snapshot::Watcher;

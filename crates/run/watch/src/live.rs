@@ -7,13 +7,14 @@
 
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
+use crate::limiting::Limiting;
 use crate::looks::{Leader, percent, seconds};
-use crate::process::Limiting;
-use crate::seating::{Cpu, FORMAT, Kernel, Process, Seating, Thread};
+use crate::process;
+use crate::seating::{Cpu, FORMAT, Kernel, Process, Quota, Seating, Thread};
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::{Status, Times, migrations, policy_name};
-use seatmap_os::{CpuSet, Root, Tid, boot};
+use seatmap_os::{CpuSet, Root, Tid, boot, devices};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
@@ -89,6 +90,8 @@ pub struct Live {
     leaders: BTreeMap<Tid, Leader>,
     processes: BTreeMap<Tid, Process>,
     limiting: Limiting,
+    quotas: Vec<Quota>,
+    has_devices: bool,
     cpu_times: CpuTimes,
     kernel: Kernel,
     machine: String,
@@ -128,7 +131,7 @@ impl Live {
         let limiting = Limiting::begin(&mut files, pids.iter().copied());
         let machine = root.read("/proc/sys/kernel/hostname").unwrap_or_else(|_| "host".to_owned());
         let mut live = Live {
-            kernel: Kernel::of(Scheduler::read(root)),
+            kernel: Kernel::of(Scheduler::read(root), root),
             cpu_times: cpu_times(&mut files),
             files,
             choice: choice.clone(),
@@ -136,6 +139,8 @@ impl Live {
             leaders: BTreeMap::new(),
             processes: BTreeMap::new(),
             limiting,
+            quotas: Vec::new(),
+            has_devices: devices::is_any(root),
             machine,
             at_ns: clock(),
             before_ns: 0,
@@ -169,6 +174,7 @@ impl Live {
             processes: self.processes.values().cloned().collect(),
             threads: self.seen.values().map(|seen| seen.thread.clone()).collect(),
             cpus: self.cpus(),
+            quotas: self.quotas.clone(),
             kernel: self.kernel.clone(),
             unseen: self.files.take_notes(),
         };
@@ -285,9 +291,15 @@ impl Live {
         for (pid, leader) in &self.leaders {
             let known = self.processes.get(pid).is_some_and(|process| process.name == leader.name);
             if is_due || !known {
-                let process = self.limiting.process(&mut self.files, *pid, leader.clone(), self.at_ns);
-                self.processes.insert(*pid, process);
+                let tids: Vec<Tid> = self.seen.range((*pid, 0)..=(*pid, Tid::MAX)).map(|((_, tid), _)| *tid).collect();
+                let files = &mut self.files;
+                let process = process::process(files, *pid, leader.clone(), self.at_ns, self.has_devices);
+                let group = self.limiting.process(files, *pid, &tids);
+                self.processes.insert(*pid, Process { group, ..process });
             }
+        }
+        if is_due {
+            self.quotas = self.limiting.quotas(&self.files);
         }
         self.processes.values_mut().for_each(|process| process.threads = 0);
         for (pid, _) in self.seen.keys() {

@@ -1,78 +1,29 @@
-//! A process as a whole: its program, its group's limits, its environment, memory and devices.
+//! A process as a whole: its program, its environment, memory and devices.
 
 use crate::choice::program_file;
 use crate::files::Files;
 use crate::looks::{Leader, seconds};
-use crate::seating::{Device, Group, Mapping, Memory, OnNode, Process};
+use crate::seating::{Device, Mapping, Memory, OnNode, Process};
 use crate::variables;
-use seatmap_os::hierarchy::{Groups, Hierarchies, Limits};
 use seatmap_os::numa_maps::{self, OnNodes, Resident};
 use seatmap_os::proc_folder::has_gone;
 use seatmap_os::{Tid, devices};
-use std::collections::HashMap;
 
 /// The most mappings of a process that are listed, the largest ones.
 const MOST_MAPPINGS: usize = 16;
 
-/// The limits of control groups as they were at the first look, and those that have been read since.
-#[derive(Debug)]
-pub(crate) struct Limiting {
-    hierarchies: Hierarchies,
-    at_first: HashMap<Groups, Option<u64>>,
-    now: HashMap<Groups, Limits>,
-    has_devices: bool,
-}
-
-impl Limiting {
-    /// Finds the hierarchies, and counts the throttling of the groups that these processes are in.
-    pub fn begin(files: &mut Files, pids: impl Iterator<Item = Tid>) -> Self {
-        let (hierarchies, has_devices) = (Hierarchies::read(&files.root), devices::is_any(&files.root));
-        let mut limiting = Limiting { hierarchies, at_first: HashMap::new(), now: HashMap::new(), has_devices };
-        for pid in pids {
-            limiting.of(files, pid);
-        }
-        limiting.turn();
-        limiting
-    }
-
-    /// The limits read so far are those of the first look from now on.
-    pub fn turn(&mut self) {
-        self.at_first = self.now.drain().map(|(groups, limits)| (groups, limits.throttled)).collect();
-    }
-
-    /// The limits of a process's groups.
-    fn of(&mut self, files: &mut Files, pid: Tid) -> Option<Group> {
-        let membership = files.proc.read(format_args!("{pid}/cgroup")).ok()?;
-        let groups = self.hierarchies.groups(&String::from_utf8_lossy(membership));
-        if groups == Groups::default() {
-            return None;
-        }
-        let limits = self.now.entry(groups.clone()).or_insert_with(|| Hierarchies::limits(&files.root, &groups));
-        let before = self.at_first.get(&groups).copied().flatten();
-        Some(Group {
-            path: limits.path.clone(),
-            cpus: limits.cpus.clone(),
-            nodes: limits.nodes.clone(),
-            quota_cpus: limits.quota_cpus,
-            throttled: limits.throttled,
-            throttled_watched: limits.throttled.zip(before).map(|(now, then)| now.saturating_sub(then)),
-        })
-    }
-
-    /// A process with all that is known of it, its memory aside.
-    pub fn process(&mut self, files: &mut Files, pid: Tid, leader: Leader, now_ns: u64) -> Process {
-        Process {
-            pid,
-            parent: leader.parent,
-            name: leader.name,
-            program: program(files, pid),
-            user: leader.user,
-            age_s: seconds(now_ns.saturating_sub(files.nanoseconds(leader.started_ticks))),
-            group: self.of(files, pid),
-            variables: variables(files, pid),
-            devices: if self.has_devices { open_devices(files, pid) } else { Vec::new() },
-            ..Process::default()
-        }
+/// A process with all that is known of it, its memory aside. Devices are looked for where there are any.
+pub(crate) fn process(files: &mut Files, pid: Tid, leader: Leader, now_ns: u64, has_devices: bool) -> Process {
+    Process {
+        pid,
+        parent: leader.parent,
+        name: leader.name,
+        program: program(files, pid),
+        user: leader.user,
+        age_s: seconds(now_ns.saturating_sub(files.nanoseconds(leader.started_ticks))),
+        variables: variables(files, pid),
+        devices: if has_devices { open_devices(files, pid) } else { Vec::new() },
+        ..Process::default()
     }
 }
 

@@ -27,6 +27,9 @@ pub struct Seating {
     pub threads: Vec<Thread>,
     /// The CPUs where these threads may run, by ascending OS index.
     pub cpus: Vec<Cpu>,
+    /// The quotas of CPU time that control groups set on these threads, at every level; older documents do not say.
+    #[serde(default)]
+    pub quotas: Vec<Quota>,
     /// The scheduler that decides.
     pub kernel: Kernel,
     /// Things that this user could not see.
@@ -120,6 +123,10 @@ pub struct Process {
 pub struct Group {
     /// Its path below the root of the hierarchy that limits CPUs.
     pub path: String,
+    /// The groups from its own up to the root that list CPUs; none where they cannot be written from here. Older
+    /// documents do not say.
+    #[serde(default)]
+    pub cpusets: Vec<CpusetLevel>,
     /// The CPUs that its members may use; null where it does not say.
     pub cpus: Option<String>,
     /// The NUMA nodes that their memory may come from.
@@ -131,6 +138,42 @@ pub struct Group {
     pub throttled: Option<u64>,
     /// The number of these periods in the watched time.
     pub throttled_watched: Option<u64>,
+}
+
+/// The CPUs that one control group lists.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CpusetLevel {
+    /// The file that lists them.
+    pub file: String,
+    /// The CPUs.
+    pub cpus: String,
+    /// The unit of systemd that sets them.
+    pub unit: Option<String>,
+}
+
+/// A quota of CPU time that a control group sets on threads of the chosen programs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quota {
+    /// The group's path below the hierarchy that limits CPU time; `/` for the group that is mounted.
+    pub group: String,
+    /// The file that holds the quota.
+    pub file: String,
+    /// The CPU time that the members of the group and of those below it may take together, in CPUs.
+    pub cpus: f64,
+    /// The length of a period, in microseconds.
+    pub period_us: u64,
+    /// The number of periods in which it was used up since the group was made; null where the kernel does not count.
+    pub throttled: Option<u64>,
+    /// The number of these periods in the watched time.
+    pub throttled_watched: Option<u64>,
+    /// The chosen threads that are in the group or below it, by number.
+    pub tids: Vec<Tid>,
+    /// Whether others are, too, so far as that was looked for: it is where some quota was used up.
+    pub has_others: bool,
+    /// The unit of systemd that sets it.
+    pub unit: Option<String>,
+    /// Whether it cannot be written from here.
+    pub is_read_only: bool,
 }
 
 /// A variable that binds.
@@ -224,6 +267,12 @@ pub struct Interrupt {
     pub name: String,
     /// How many came in a second.
     pub per_second: f64,
+    /// Whether it belongs to the CPU, as its timer does, and to no device; older documents do not say.
+    #[serde(default)]
+    pub is_per_cpu: bool,
+    /// Whether it may be sent to other CPUs; null where the kernel does not say.
+    #[serde(default)]
+    pub is_movable: Option<bool>,
 }
 
 /// A thread of another program.
@@ -256,6 +305,9 @@ pub struct Kernel {
     pub isolated: String,
     /// The CPUs without a tick (`nohz_full`), as a list.
     pub no_hz_full: String,
+    /// The NUMA nodes that have memory, as a list; null where the kernel does not say, and in older documents.
+    #[serde(default)]
+    pub memory_nodes: Option<String>,
 }
 
 /// Something that could not be seen.

@@ -2,16 +2,17 @@
 
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
+use crate::limiting::Limiting;
 use crate::looks::{Found, Looks, seconds};
 use crate::options::WatchOptions;
 use crate::others::Others;
-use crate::process::{self, Limiting};
+use crate::process;
 use crate::seating::{Cpu, FORMAT, Interrupt, Kernel, Process, Seating, Thread};
 use crate::trace::Trace;
 use seatmap_os::cpu_time::CpuTimes;
-use seatmap_os::interrupts::Interrupts;
+use seatmap_os::interrupts::{Came, Interrupts};
 use seatmap_os::kernel::Scheduler;
-use seatmap_os::{CpuSet, Tid, boot, visibility};
+use seatmap_os::{CpuSet, Root, Tid, boot, devices, irq, visibility};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -48,6 +49,7 @@ pub struct Watcher {
     cpu_times: CpuTimes,
     interrupts: Interrupts,
     limiting: Limiting,
+    has_devices: bool,
     trace: Option<Trace>,
     /// Nanoseconds since the boot; tests set their own time.
     clock: Box<dyn Fn() -> u64 + Send>,
@@ -76,6 +78,7 @@ impl Watcher {
         let mut files = Files::open(&options.root)?;
         let pids = choice.processes(&mut files)?;
         let limiting = Limiting::begin(&mut files, pids.iter().copied());
+        let has_devices = devices::is_any(&files.root);
         let others = Others::read(&mut files, &pids, options.stranger_threads, &*clock);
         let (cpu_times, interrupts) = counts(&mut files);
         let trace = options.trace.then(|| Trace::begin(&options.root, &pids));
@@ -94,6 +97,7 @@ impl Watcher {
             cpu_times,
             interrupts,
             limiting,
+            has_devices,
             trace,
             clock,
         })
@@ -131,6 +135,7 @@ impl Watcher {
         self.pids = found.leaders.keys().copied().collect();
         let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));
         let processes = self.processes(&found, ended_ns);
+        let quotas = self.limiting.quotas(&self.files);
         self.limiting.turn();
         self.note_the_hidden();
         let looks = 2 + std::mem::take(&mut self.glances);
@@ -144,20 +149,23 @@ impl Watcher {
             processes,
             threads: found.threads,
             cpus,
-            kernel: Kernel::of(Scheduler::read(&self.files.root)),
+            quotas,
+            kernel: Kernel::of(Scheduler::read(&self.files.root), &self.files.root),
             unseen: self.files.take_notes(),
         }
     }
 
     fn processes(&mut self, found: &Found, now_ns: u64) -> Vec<Process> {
-        let mut counts: BTreeMap<Tid, usize> = BTreeMap::new();
+        let mut threads: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
         for thread in &found.threads {
-            *counts.entry(thread.pid).or_default() += 1;
+            threads.entry(thread.pid).or_default().push(thread.tid);
         }
         let mut processes = Vec::with_capacity(found.leaders.len());
         for (pid, leader) in &found.leaders {
-            let mut process = self.limiting.process(&mut self.files, *pid, leader.clone(), now_ns);
-            process.threads = counts.get(pid).copied().unwrap_or(0);
+            let mut process = process::process(&mut self.files, *pid, leader.clone(), now_ns, self.has_devices);
+            let tids = threads.remove(pid).unwrap_or_default();
+            process.threads = tids.len();
+            process.group = self.limiting.process(&mut self.files, *pid, &tids);
             match self.options.memory_processes {
                 0 => {}
                 most if processes.len() >= most => {
@@ -189,6 +197,7 @@ impl Watcher {
             (false, true) => known,
             (false, false) => wanted.within(&known),
         };
+        let root = self.files.root.clone();
         let cpu = |cpu| {
             let shares = cpu_times.since(&self.cpu_times, cpu);
             let came = interrupts.since(&self.interrupts, cpu).into_iter();
@@ -196,7 +205,7 @@ impl Watcher {
                 cpu,
                 busy_percent: shares.map(|shares| shares.busy_percent),
                 steal_percent: shares.map(|shares| shares.steal_percent),
-                interrupts: came.map(|came| interrupt(came, watched_s)).collect(),
+                interrupts: came.map(|came| interrupt(&root, came, watched_s)).collect(),
                 strangers: strangers.remove(&cpu).unwrap_or_default(),
             }
         };
@@ -220,16 +229,26 @@ impl Watcher {
 /// The counts of CPU time and interrupts so far.
 fn counts(files: &mut Files) -> (CpuTimes, Interrupts) {
     let times = files.proc.read(format_args!("stat")).map(CpuTimes::parse).unwrap_or_default();
-    (times, files.proc.read(format_args!("interrupts")).map(Interrupts::parse).unwrap_or_default())
+    let came = files.proc.read(format_args!("interrupts")).map(Interrupts::parse).unwrap_or_default();
+    if times.cpus().next().is_none() {
+        files.note("cpu-time", None, "/proc/stat does not say how busy each CPU is");
+    }
+    if came.cpus().is_empty() {
+        files.note("interrupts", None, "/proc/interrupts does not say which interrupts come to which CPU");
+    }
+    (times, came)
 }
 
-fn interrupt(came: seatmap_os::interrupts::Came, watched_s: f64) -> Interrupt {
+fn interrupt(root: &Root, came: Came, watched_s: f64) -> Interrupt {
     let per_second = if watched_s > 0.0 { came.count as f64 / watched_s } else { 0.0 };
-    Interrupt { irq: came.irq, name: came.name, per_second }
+    let is_numbered = came.irq.bytes().all(|byte| byte.is_ascii_digit());
+    let is_per_cpu = came.is_per_cpu || is_numbered && irq::is_per_cpu(root, &came.irq);
+    let is_movable = if is_numbered { irq::is_movable(root, &came.irq) } else { None };
+    Interrupt { irq: came.irq, name: came.name, per_second, is_per_cpu, is_movable }
 }
 
 impl Kernel {
-    pub(crate) fn of(scheduler: Scheduler) -> Self {
+    pub(crate) fn of(scheduler: Scheduler, root: &Root) -> Self {
         Kernel {
             release: scheduler.release,
             sched_ext: scheduler.sched_ext,
@@ -237,6 +256,7 @@ impl Kernel {
             numa_balancing: scheduler.numa_balancing,
             isolated: scheduler.isolated,
             no_hz_full: scheduler.no_hz_full,
+            memory_nodes: root.read("/sys/devices/system/node/has_memory").ok(),
         }
     }
 }

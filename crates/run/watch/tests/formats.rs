@@ -4,8 +4,8 @@
 use seatmap_os::Tid;
 use seatmap_schema::{refused, undescribed};
 use seatmap_watch::seating::{
-    Cpu, Device, FORMAT, Group, Interrupt, Kernel, Mapping, Memory, OnNode, Process, RanOn, Stranger, Thread, Unseen,
-    Variable,
+    Cpu, CpusetLevel, Device, FORMAT, Group, Interrupt, Kernel, Mapping, Memory, OnNode, Process, Quota, RanOn,
+    Stranger, Thread, Unseen, Variable,
 };
 use seatmap_watch::{Choice, Seating, WatchOptions};
 use serde_json::{Value, json};
@@ -28,6 +28,7 @@ fn full() -> Seating {
         processes: vec![process()],
         threads: vec![thread()],
         cpus: vec![cpu()],
+        quotas: vec![quota()],
         kernel: kernel(),
         unseen: vec![Unseen { what: "memory".into(), pids: vec![7], why: "not asked for".into() }],
     }
@@ -68,6 +69,11 @@ fn process() -> Process {
     };
     let group = Group {
         path: "/a".into(),
+        cpusets: vec![CpusetLevel {
+            file: "/c/a/cpuset.cpus".into(),
+            cpus: "0-3".into(),
+            unit: Some("a.slice".into()),
+        }],
         cpus: Some("0-3".into()),
         nodes: Some("0".into()),
         quota_cpus: Some(1.5),
@@ -101,12 +107,33 @@ fn process() -> Process {
     }
 }
 
+fn quota() -> Quota {
+    Quota {
+        group: "/a".into(),
+        file: "/c/a/cpu.max".into(),
+        cpus: 1.5,
+        period_us: 100_000,
+        throttled: Some(2),
+        throttled_watched: Some(0),
+        tids: vec![7],
+        has_others: false,
+        unit: Some("a.slice".into()),
+        is_read_only: false,
+    }
+}
+
 fn cpu() -> Cpu {
     Cpu {
         cpu: 3,
         busy_percent: Some(50.0),
         steal_percent: Some(0.0),
-        interrupts: vec![Interrupt { irq: "24".into(), name: "disk".into(), per_second: 2.5 }],
+        interrupts: vec![Interrupt {
+            irq: "24".into(),
+            name: "disk".into(),
+            per_second: 2.5,
+            is_per_cpu: false,
+            is_movable: Some(true),
+        }],
         strangers: vec![Stranger { pid: 9, tid: 9, name: "other".into(), run_percent: 7.5, mask: "0-3".into() }],
     }
 }
@@ -119,6 +146,7 @@ fn kernel() -> Kernel {
         numa_balancing: Some(false),
         isolated: "2,3".into(),
         no_hz_full: String::new(),
+        memory_nodes: Some("0,1".into()),
     }
 }
 

@@ -133,6 +133,7 @@ fn begun(typed: &Bench, better: Option<Better>, commands: &[Named], room: &Room)
         seed: typed.seed,
         seats: SeatsUsed { cpus: room.cpus().list().to_string(), notes: room.notes().to_vec() },
         commands: commands.iter().map(command).collect(),
+        throttled: None,
         itself: None,
         comparisons: Vec::new(),
         baseline: None,

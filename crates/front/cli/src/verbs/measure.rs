@@ -20,6 +20,7 @@ use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::probe::Probe;
 use seatmap_measure::survey::{self, Ended, Survey, SurveyRequest};
 use seatmap_os::claim::Claim;
+use seatmap_os::quota::QuotaWatch;
 use seatmap_os::steal::CpuTime;
 use seatmap_report::floor::Floor;
 use seatmap_report::html;
@@ -44,9 +45,11 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
         Source::Host { topology, pus } => {
             let _claim = claim(&interrupt)?;
             let before = CpuTime::now();
+            let quotas = QuotaWatch::begin();
             let probe = source::host(topology, pus, &typed)?;
             let clock = probe.testbed().clock().describe();
             let (survey, journal) = measure(probe, &source, &typed, (&kept, &interrupt), colour)?;
+            output::tell_of_quotas(&quotas);
             let steal = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
             (filled(source::host_profile(topology, clock, steal), survey), journal)
         }

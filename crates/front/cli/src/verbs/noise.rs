@@ -8,6 +8,7 @@ use crate::output::{self, Destination, OfMachine};
 use crate::place::host_name;
 use seatmap_noise::{Error, NoiseOptions, NoiseReport};
 use seatmap_os::cpus::Cpus;
+use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{html, svg};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -53,7 +54,10 @@ fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
         bar.show(ms(gone.min(options.duration)), ms(options.duration));
         if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    seatmap_noise::measure(cpus, &options, &mut watch).map_err(failed)
+    let quotas = QuotaWatch::begin();
+    let report = seatmap_noise::measure(cpus, &options, &mut watch).map_err(failed)?;
+    output::tell_of_quotas(&quotas);
+    Ok(report)
 }
 
 /// A CPU that cannot be had was typed.

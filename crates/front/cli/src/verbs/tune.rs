@@ -15,6 +15,7 @@ use crate::{input, verbs};
 use entrants::Field;
 use seatmap_launch::Executable;
 use seatmap_os::kernel::Scheduler;
+use seatmap_os::quota::QuotaWatch;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_plan::Plan;
@@ -118,6 +119,7 @@ fn begun(typed: &Tune, better: Better, field: &Field) -> Tuned {
         ),
         simulated: None,
         rivals: rivals(),
+        throttled: None,
         metric: typed.metric.to_string(),
         unit: typed.metric.unit().to_owned(),
         better,
@@ -182,6 +184,7 @@ impl Racing<'_> {
         let runner = Runner::new(self.typed.metric.clone());
         let (bar, mut earlier) = (Bar::new("racing"), std::mem::take(&mut self.recorded).into_iter());
         let steps = tuned.budget_runs.unwrap_or(0);
+        let quotas = QuotaWatch::begin();
         let outcome = race(rules, &mut |turn| {
             let run = match earlier.next() {
                 Some(run) if run.turn == turn => run,
@@ -194,6 +197,7 @@ impl Racing<'_> {
             Ok::<Cost, Cut>(cost)
         });
         drop(bar);
+        tuned.throttled = quotas.used_up();
         let kept = format!(
             "its {} are kept, and --resume goes on with them",
             seatmap_report::counted(tuned.runs.len(), "run")

@@ -3,6 +3,7 @@
 mod faults;
 mod groups;
 mod healthy;
+mod remedies;
 mod seen;
 mod shown;
 mod usage;

@@ -2,7 +2,9 @@
 
 use super::{document, head};
 use crate::axis::Unit;
-use crate::bench::{about, comparisons, direction, floor, median, middle_half, of_baseline, reading, sentence, short};
+use crate::bench::{
+    about, comparisons, direction, floor, median, middle_half, of_baseline, reading, sentence, short, throttled,
+};
 use crate::svg::curves::{Curve, curves};
 use crate::svg::frame::Title;
 use crate::svg::intervals::{Interval, intervals};
@@ -25,7 +27,8 @@ pub fn bench(results: &Results) -> String {
                 }
             }
             section.card { h2 { "Readings" } (table(results)) @for line in floor(results) { p { (line) } }
-                @if let Some(then) = &results.baseline { p { (of_baseline(results, then)) } } }
+                @if let Some(then) = &results.baseline { p { (of_baseline(results, then)) } }
+                @if let Some(quotas) = &results.throttled { p { (throttled(quotas)) } } }
             section.card { h2 { "Every block" } (blocks(results)) }
             section.card { h2 { "Computer and settings" } (fingerprint(results)) }
         }

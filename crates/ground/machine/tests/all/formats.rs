@@ -60,6 +60,7 @@ fn full_environment() -> Environment {
         mitigations: [("meltdown".to_owned(), "Not affected".to_owned())].into(),
         cpuset: text("0,4"),
         offline: text("1-3"),
+        quota: text("none"),
     }
 }
 

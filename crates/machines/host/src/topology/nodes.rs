@@ -46,10 +46,12 @@ impl Nodes {
     }
 
     /// The node that is local to a CPU: the smallest node that holds it, and the first among equals. Faster memory
-    /// beside the ordinary one comes later; a CPU does not use it by default.
-    pub(super) fn of_cpu(&self, cpu: u32, allowed: &CpuSet) -> Option<u32> {
+    /// beside the ordinary one comes later; a CPU does not use it by default. A node whose memory may be used comes
+    /// first, but a CPU has a node where there is none.
+    pub(super) fn of_cpu(&self, cpu: u32, allowed: &CpuSet, usable: Option<&CpuSet>) -> Option<u32> {
         let local = self.nodes.iter().filter(|node| node.cpus.contains(cpu));
-        local.min_by_key(|node| (node.cpus.within(allowed).len(), node.os)).map(|node| node.os)
+        let is_closed = |node: &Node| usable.is_some_and(|usable| !usable.contains(node.os));
+        local.min_by_key(|node| (is_closed(node), node.cpus.within(allowed).len(), node.os)).map(|node| node.os)
     }
 }
 

@@ -210,7 +210,7 @@ fn memory_follows_the_cpuset() {
     files.put("cpusets/outer/inner/cpuset.mems", "3");
     let topology = judged("a nested cpuset of version 1", &files);
     assert!(topology.os_indices().eq([1, 6, 7]));
-    assert_eq!((topology.pus[0].numa, topology.pus[1].numa), (None, Some(3)));
+    assert_eq!((topology.pus[0].numa, topology.pus[1].numa), (Some(0), Some(3)), "a CPU keeps its node");
     files.put("cpusets/outer/inner/cpuset.cpus", "7");
     files.put("cpusets/outer/inner/cpuset.mems", "0,3");
     let topology = judged("memory keeps a package in the count", &files);

@@ -91,6 +91,9 @@ impl Boot {
     /// Where interrupts of new devices go.
     pub(super) fn interrupts(&self, cpus: &[u32], online: &[u32]) -> Diagnosis {
         let others: Vec<u32> = online.iter().filter(|cpu| !cpus.contains(cpu)).copied().collect();
+        // A CPU that was isolated for somebody else is to be left alone as well.
+        let noisy: Vec<u32> = others.iter().filter(|cpu| !self.is_quiet(**cpu)).copied().collect();
+        let others = if noisy.is_empty() { others } else { noisy };
         match self.irq_default.iter().any(|cpu| cpus.contains(cpu)) {
             true => {
                 let found = "interrupts of new devices come here as to any CPU";
@@ -98,6 +101,11 @@ impl Boot {
             }
             false => finding("irqaffinity", Severity::Ok, "interrupts of new devices go elsewhere", None),
         }
+    }
+
+    /// Whether a CPU is isolated or without a tick.
+    fn is_quiet(&self, cpu: u32) -> bool {
+        self.isolated.contains(&cpu) || self.nohz_full.as_ref().is_some_and(|cpus| cpus.contains(&cpu))
     }
 
     /// The value of an argument `name=value`.
@@ -146,6 +154,14 @@ mod tests {
         assert_eq!(tuned.isolation(&CPUS, &nothing, &Irqs::default()).level, Severity::Ok);
         assert_eq!(told(&tuned.tick(&[1, 2])), (Severity::Boot, "nohz_full=1,2"));
         assert_eq!(told(&tuned.callbacks(&[1, 2])), (Severity::Boot, "rcu_nocbs=1,2"));
+    }
+
+    #[test]
+    fn interrupts_are_sent_to_no_cpu_that_is_isolated_for_others() {
+        let boot = Boot { isolated: vec![1], irq_default: vec![0, 1, 2, 3], ..Boot::default() };
+        assert_eq!(told(&boot.interrupts(&CPUS, &[0, 1, 2, 3])), (Severity::Boot, "irqaffinity=0"));
+        let all_quiet = Boot { isolated: vec![0, 1], ..boot };
+        assert_eq!(told(&all_quiet.interrupts(&CPUS, &[0, 1, 2, 3])), (Severity::Boot, "irqaffinity=0,1"));
     }
 
     #[test]

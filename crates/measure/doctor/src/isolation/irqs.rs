@@ -38,7 +38,8 @@ impl Irqs {
     pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
-        let mut all = irq::all(&root);
+        // Each CPU has its timer, which neither moves nor belongs to a device.
+        let mut all = irq::of_devices(&root);
         all.sort_by_key(|number| number.parse::<u32>().ok());
         for number in all {
             let here = irq::goes_to(&root, &number).within(&cpus).list().0;

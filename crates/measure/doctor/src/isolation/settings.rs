@@ -40,12 +40,7 @@ fn throttling(runtime_us: Option<&str>) -> Diagnosis {
         Some("-1") => finding(subject, Severity::Ok, "off", None),
         Some(runtime) => {
             let found = format!("SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not");
-            finding(
-                subject,
-                Severity::Info,
-                found,
-                Some("sysctl kernel.sched_rt_runtime_us=-1, for SCHED_FIFO only".into()),
-            )
+            finding(subject, Severity::Info, found, Some("echo -1 > /proc/sys/kernel/sched_rt_runtime_us".into()))
         }
     }
 }
@@ -86,7 +81,7 @@ fn statistics(interval_s: Option<&str>) -> Diagnosis {
         true => finding(subject, Severity::Ok, format!("gathered every {seconds} s"), None),
         false => {
             let found = format!("gathered on each CPU every {seconds} s");
-            finding(subject, Severity::Fix, found, Some("sysctl vm.stat_interval=120".into()))
+            finding(subject, Severity::Fix, found, Some("echo 120 > /proc/sys/vm/stat_interval".into()))
         }
     }
 }
@@ -124,7 +119,13 @@ fn nodes(cpus: &[u32]) -> Vec<Node> {
         let (total, free) = (count("nr_hugepages")?, count("free_hugepages")?);
         near.iter().any(|cpu| cpus.contains(cpu)).then_some(Node { name, total, free })
     };
-    root.folders(folder).into_iter().filter_map(node).collect()
+    // The kernel refuses huge pages on a node without memory.
+    let has_memory = read(&format!("{folder}/has_memory")).map(|text| list(&text));
+    let is_full = |name: &String| {
+        let number = name.strip_prefix("node").and_then(|number| number.parse().ok());
+        has_memory.as_ref().is_none_or(|nodes| number.is_some_and(|number| nodes.contains(&number)))
+    };
+    root.folders(folder).into_iter().filter(is_full).filter_map(node).collect()
 }
 
 fn huge_pages(node: Node) -> Diagnosis {
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(told(&found), (Severity::Fix, "echo 0,1 > /proc/sys/kernel/watchdog_cpumask"));
         assert_eq!(watchdog(Some("1"), Some("0-1"), &[2, 3], &[0, 1]).level, Severity::Ok);
         assert_eq!(watchdog(Some("0"), Some("0-3"), &[2, 3], &[0, 1]).level, Severity::Ok);
-        assert_eq!(told(&statistics(Some("1"))), (Severity::Fix, "sysctl vm.stat_interval=120"));
+        assert_eq!(told(&statistics(Some("1"))), (Severity::Fix, "echo 120 > /proc/sys/vm/stat_interval"));
         assert_eq!(statistics(Some("120")).level, Severity::Ok);
         assert_eq!(thp(Some("[always] madvise never")).level, Severity::Fix);
         assert_eq!(thp(Some("always [madvise] never")).level, Severity::Ok);

@@ -7,10 +7,7 @@ use seatmap_machine::Topology;
 use seatmap_os::{Root, task};
 
 /// Daemons that move interrupts or reset settings without notice, and how to keep them from it.
-const DAEMONS: [(&str, &str); 2] = [
-    ("irqbalance", "systemctl stop irqbalance, or IRQBALANCE_BANNED_CPULIST in its environment"),
-    ("tuned", "tuned-adm off"),
-];
+const DAEMONS: [(&str, &str); 2] = [("irqbalance", "systemctl stop irqbalance"), ("tuned", "tuned-adm off")];
 
 /// Clocks that a program reads without a system call (vDSO of x86-64 and 64-bit Arm).
 const QUICK_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
@@ -35,10 +32,14 @@ fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
     match outside.is_empty() {
         true => finding(subject, Severity::Ok, "no PU outside shares a core with these CPUs", None),
         false => {
-            let outside = shown(&outside);
-            let found = format!("CPUs {outside} share cores with these and slow them while they work");
-            let remedy = format!("take them in as well, or offline: chcpu -d {outside}");
-            finding(subject, Severity::Fix, found, Some(remedy))
+            let neighbours = outside;
+            let outside = shown(&neighbours);
+            let found = format!(
+                "CPUs {outside} share cores with these and slow them while they work: take them in, or offline"
+            );
+            let offline = |cpu: &u32| format!("echo 0 > /sys/devices/system/cpu/cpu{cpu}/online");
+            let remedy: Vec<String> = neighbours.iter().map(offline).collect();
+            finding(subject, Severity::Fix, found, Some(remedy.join("; ")))
         }
     }
 }
@@ -88,7 +89,7 @@ mod tests {
     fn half_a_core_has_a_neighbour() {
         assert_eq!(neighbours(&smt(), &[2, 3, 6]), [7]);
         let found = siblings(&smt(), &[2, 3, 6]);
-        assert!(found.level == Severity::Fix && found.remedy.unwrap().ends_with("chcpu -d 7"));
+        assert!(found.level == Severity::Fix && found.remedy.unwrap().ends_with("cpu7/online"));
         assert_eq!(siblings(&smt(), &[2, 6]).level, Severity::Ok);
         assert_eq!(siblings(&Topology::unknown([0, 1]), &[1]).level, Severity::Ok);
     }

@@ -49,7 +49,7 @@ impl Defaults {
     /// not put there.
     fn of(&mut self, files: &mut Files, pid: Tid) -> Vec<CpuSet> {
         let membership = files.proc.read(format_args!("{pid}/cgroup")).map(String::from_utf8_lossy);
-        let groups = membership.map(|text| self.hierarchies.groups(&text)).unwrap_or_default();
+        let groups = membership.map(|text| self.hierarchies.groups(&files.root, pid, &text)).unwrap_or_default();
         let masks = || {
             let cpus = Hierarchies::limits(&files.root, &groups).cpus;
             let all = cpus.and_then(|cpus| CpuSet::of_list(&cpus)).unwrap_or_else(|| self.online.clone());

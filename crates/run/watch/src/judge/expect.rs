@@ -1,8 +1,9 @@
 //! `expect`: threads and the seats of a plan or report.
 
-use super::facts::{Facts, Sitter, bind, count, cpus};
+use super::facts::{Facts, Sitter, count, cpus};
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, HashSet};
 
@@ -50,22 +51,18 @@ fn of_process(pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
     let share = 100.0 * wrong.len() as f64 / pairs.len() as f64;
     let age_s = wrong.iter().map(|(sitter, _)| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
     let finding = Finding::wrong(RULE, what).of(pid).tids(wrong.iter().map(|(sitter, _)| sitter.tid()));
-    finding.on(&misplaced).since(age_s).measured(share, "percent of the threads").mended_by(remedy(wrong))
+    finding.on(&misplaced).since(age_s).measured(share, "percent of the threads").mended_by_all(remedies(wrong))
 }
 
-/// A command for each set of threads with the same seat.
-fn remedy(wrong: &[Pair]) -> String {
-    let one = |(sitter, seat): &Pair| bind(&seat.cpus, [sitter.tid()]);
-    wrong.iter().map(one).collect::<Vec<_>>().join("; ")
+/// A command for each thread.
+fn remedies(wrong: &[Pair]) -> impl Iterator<Item = Remedy> {
+    wrong.iter().map(|(sitter, seat)| Remedy::bind(&seat.cpus, [sitter.tid()]))
 }
 
 /// Processes that belong on another computer.
 fn misplaced(expected: &Expected) -> impl Iterator<Item = Finding> {
     let mended = "start the job in the order that 'seatmap export' writes";
-    expected
-        .misplaced
-        .iter()
-        .map(move |(pid, what)| Finding::wrong(RULE, what.clone()).of(*pid).mended_by(mended.to_owned()))
+    expected.misplaced.iter().map(move |(pid, what)| Finding::wrong(RULE, what.clone()).of(*pid).advised(mended))
 }
 
 /// Seats that the control group of their thread forbids.
@@ -101,7 +98,7 @@ fn without_seat(facts: &Facts, expected: &Expected, pairs: &[Pair]) -> Option<Fi
     let rest = facts.usual.without(&whole);
     Some(match busy.is_empty() || rest.is_empty() {
         true => finding,
-        false => finding.mended_by(bind(&rest, busy.iter().map(|sitter| sitter.tid()))),
+        false => finding.mended_by(Remedy::bind(&rest, busy.iter().map(|sitter| sitter.tid()))),
     })
 }
 

@@ -168,6 +168,11 @@ impl<'a> Facts<'a> {
         cpus.iter().map(|cpu| self.topology.pu(cpu).and_then(&level)).collect()
     }
 
+    /// Those of these CPUs whose part the kernel does not tell.
+    pub fn unknown(&self, cpus: &CpuSet, level: impl Fn(&Pu) -> Option<u32>) -> CpuSet {
+        cpus.iter().filter(|cpu| self.topology.pu(*cpu).and_then(&level).is_none()).collect()
+    }
+
     /// The one part in which all these CPUs lie.
     pub fn only_part(&self, cpus: &CpuSet, level: impl Fn(&Pu) -> Option<u32>) -> Option<u32> {
         let parts = self.parts(cpus, level)?;
@@ -177,6 +182,19 @@ impl<'a> Facts<'a> {
     /// The CPUs of a part.
     pub fn cpus_of(&self, level: impl Fn(&Pu) -> Option<u32>, part: u32) -> CpuSet {
         self.topology.pus.iter().filter(|pu| level(pu) == Some(part)).map(|pu| pu.os).collect()
+    }
+
+    /// The number of NUMA nodes of the computer; a CPU whose node is unknown may be on one more.
+    pub fn nodes(&self) -> usize {
+        let unknown = self.topology.pus.iter().any(|pu| pu.numa.is_none());
+        let known = self.topology.count(|pu| pu.numa);
+        known + usize::from(unknown && known > 0)
+    }
+
+    /// Whether a NUMA node has memory, as far as the kernel says.
+    pub fn has_memory(&self, node: u32) -> bool {
+        let nodes = self.seating.kernel.memory_nodes.as_deref().and_then(CpuSet::of_list);
+        nodes.is_none_or(|nodes| nodes.contains(node))
     }
 
     /// The CPUs of a kind.
@@ -241,12 +259,6 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 pub(crate) fn cpus(cpus: &CpuSet) -> String {
     let noun = if cpus.len() == 1 { "CPU" } else { "CPUs" };
     format!("{noun} {cpus}")
-}
-
-/// The command that binds threads to CPUs.
-pub(crate) fn bind(cpus: &CpuSet, tids: impl IntoIterator<Item = Tid>) -> String {
-    let one = |tid: Tid| format!("taskset -cp {cpus} {tid}");
-    tids.into_iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use super::facts::{Facts, Sitter};
 use super::real_time::is_real_time;
 use super::strangers::seats;
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use crate::seating::{Cpu, Interrupt};
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuSet, interrupts};
 
 /// The interrupts a second from which they are worth a word.
 const SOME_PER_SECOND: f64 = 10.0;
@@ -37,9 +38,10 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
     cpus.filter_map(|cpu| found(facts, "no-irq", cpu, &seats)).collect()
 }
 
-/// The kernel's own interrupts have letters for numbers: timers, calls between CPUs.
+/// Whether a device is behind an interrupt. Those of the kernel have letters for numbers, and each CPU's own ones may
+/// have either.
 fn is_of_device(interrupt: &&Interrupt) -> bool {
-    !interrupt.irq.is_empty() && interrupt.irq.bytes().all(|byte| byte.is_ascii_digit())
+    !interrupt.is_per_cpu && interrupts::is_of_device(&interrupt.irq)
 }
 
 fn found(facts: &Facts, rule: &str, cpu: &Cpu, seats: &CpuSet) -> Option<Finding> {
@@ -53,11 +55,32 @@ fn found(facts: &Facts, rule: &str, cpu: &Cpu, seats: &CpuSet) -> Option<Finding
     );
     let finding = Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
     let finding = finding.measured(per_second, "a second");
-    let rest = facts.usual.without(seats);
-    Some(match rest.is_empty() {
-        true => finding,
-        false => finding.mended_by(format!("echo {rest} > /proc/irq/{}/smp_affinity_list", most.irq)),
-    })
+    Some(mended(finding, &devices, per_second, &facts.usual.without(seats)))
+}
+
+/// Sends away the most frequent interrupts, as many as it takes. One that the kernel manages stays.
+fn mended(finding: Finding, devices: &[&Interrupt], per_second: f64, rest: &CpuSet) -> Finding {
+    let mut left = per_second;
+    let mut moved = Vec::new();
+    for device in devices {
+        if left < SOME_PER_SECOND {
+            break;
+        }
+        if is_movable(device) {
+            moved.push(device.irq.as_str());
+            left -= device.per_second;
+        }
+    }
+    if left < SOME_PER_SECOND && !rest.is_empty() {
+        return finding.mended_by_all(Remedy::move_interrupts(moved, rest));
+    }
+    let why = if rest.is_empty() { "no CPU is left for them" } else { "the kernel does not let all of them be moved" };
+    finding.advised(format!("{why}: use other CPUs, or let the device have fewer queues (ethtool -L)"))
+}
+
+/// Classes of interrupts, which IBM Z shows, have no file.
+fn is_movable(interrupt: &Interrupt) -> bool {
+    interrupt.is_movable != Some(false) && interrupt.irq.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -91,6 +114,30 @@ mod tests {
         assert_eq!(usual(&idle.facts()), []);
         let elsewhere = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(2, "24", "eth0", 900.0);
         assert_eq!(usual(&elsewhere.facts()), []);
+    }
+
+    #[test]
+    fn a_cpus_own_interrupt_is_no_devices() {
+        let mut made = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "14", "arch_timer", 900.0);
+        made.seating.cpus[1].interrupts[0].is_per_cpu = true;
+        assert_eq!(none(&made.facts()), []);
+    }
+
+    #[test]
+    fn as_many_are_sent_away_as_it_takes_and_what_stays_has_advice() {
+        let queues = |movable: [Option<bool>; 2]| {
+            let made = Made::new(4).busy(7, 7, "1", 99.0, 0.0);
+            let mut made = made.interrupts(1, "24", "eth0", 90.0).interrupts(1, "25", "eth1", 20.0);
+            let cpu = &mut made.seating.cpus[1];
+            cpu.interrupts.iter_mut().zip(movable).for_each(|(one, movable)| one.is_movable = movable);
+            none(&made.facts()).remove(0)
+        };
+        let both = "echo 0,2,3 > /proc/irq/24/smp_affinity_list; echo 0,2,3 > /proc/irq/25/smp_affinity_list";
+        assert_eq!(queues([None, Some(true)]).remedy.as_deref(), Some(both));
+        let managed = queues([Some(false), None]);
+        assert!(managed.remedy.is_none() && managed.advice.is_some_and(|advice| advice.contains("ethtool -L")));
+        let class = none(&Made::new(4).thread(7, 7, "1").interrupts(1, "DAS", "[I/O] DASD", 900.0).facts());
+        assert!(class.len() == 1 && class[0].remedy.is_none(), "{class:?}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! `isolated`: threads bound to several isolated CPUs, among which the kernel divides nothing.
 
-use super::facts::{Facts, Sitter, bind, count, cpus, listed};
+use super::facts::{Facts, Sitter, count, cpus, listed};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
@@ -27,10 +28,10 @@ fn on_mask(mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
     );
     let finding = Finding::remark("isolated", what).grave_if(busy.len() > 1).of(first.thread.pid).on(mask);
     let finding = finding.tids(told.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
-    let one = |(sitter, cpu): (&&Sitter, u32)| bind(&CpuSet::single(cpu), [sitter.tid()]);
+    let one = |(sitter, cpu): (&&Sitter, u32)| Remedy::bind(&CpuSet::single(cpu), [sitter.tid()]);
     let seats: Vec<u32> = mask.iter().collect();
-    let bound: Vec<String> = told.iter().zip(seats.iter().copied().cycle()).map(one).collect();
-    Some(finding.mended_by(bound.join("; ")))
+    let bound = told.iter().zip(seats.iter().copied().cycle()).map(one);
+    Some(finding.mended_by_all(bound))
 }
 
 #[cfg(test)]

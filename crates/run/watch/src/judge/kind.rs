@@ -1,7 +1,8 @@
 //! `slow-kind` and `kind=...`: the kind of core that threads sit on.
 
-use super::facts::{Facts, Sitter, WANTED, bind, cpus, listed, union};
+use super::facts::{Facts, Sitter, WANTED, cpus, listed, union};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use crate::rule::Rule;
 use seatmap_machine::CoreKind;
 use seatmap_os::CpuSet;
@@ -29,14 +30,14 @@ fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
     );
     let finding = Finding::wrong("slow-kind", what).of(sitter.thread.pid).tids([sitter.tid()]).on(&sitter.mask);
     let finding = finding.since(sitter.thread.age_s).measured(sitter.wanted_percent(), WANTED);
-    Some(finding.mended_by(bind(&CpuSet::single(first), [sitter.tid()])))
+    Some(finding.mended_by(Remedy::bind(&CpuSet::single(first), [sitter.tid()])))
 }
 
 /// Threads that may run on another kind of core.
 pub(super) fn only(facts: &Facts, kind: CoreKind) -> Vec<Finding> {
     let (rule, wanted) = (Rule::Kind(kind).to_string(), facts.of_kind(kind));
-    if wanted.is_empty() {
-        return vec![Finding::remark(&rule, "this computer has one kind of core, as far as the kernel says")];
+    if facts.topology.pus.iter().all(|pu| pu.kind.is_none()) {
+        return vec![Finding::unseen(&rule, "the kernel does not tell kinds of core apart on this computer")];
     }
     let of_program = |(process, sitters): (&crate::Process, Vec<&Sitter>)| {
         let elsewhere: Vec<&Sitter> = sitters.into_iter().filter(|sitter| !sitter.mask.is_subset(&wanted)).collect();
@@ -45,9 +46,11 @@ pub(super) fn only(facts: &Facts, kind: CoreKind) -> Vec<Finding> {
         let what = format!("{} may run on other cores: {}", listed(&elsewhere), cpus(&others));
         let finding = Finding::wrong(&rule, what).of(process.pid).tids(elsewhere.iter().map(|sitter| sitter.tid()));
         let to = wanted.within(&facts.allowed(process.pid));
-        let mended = if to.is_empty() { &wanted } else { &to };
-        let remedy = bind(mended, elsewhere.iter().map(|sitter| sitter.tid()));
-        Some(finding.on(&others).since(first.thread.age_s).mended_by(remedy))
+        let finding = finding.on(&others).since(first.thread.age_s);
+        Some(match to.is_empty() {
+            true => finding.advised("this computer has no such core that the control group of the program allows"),
+            false => finding.mended_by(Remedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid()))),
+        })
     };
     facts.programs().filter_map(of_program).collect()
 }

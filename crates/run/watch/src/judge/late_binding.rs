@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, Sitter, cpus, listed};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use crate::seating::Process;
 
 /// The CPU time from which a thread has worked, whether or not it works just now.
@@ -41,7 +42,7 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let finding = finding.tids(wide.iter().map(|sitter| sitter.tid())).on(&first.mask).since(first.thread.age_s);
     let share = 100.0 * wide.len() as f64 / sitters.len() as f64;
     let finding = finding.measured(share, "percent of the threads");
-    Some(finding.mended_by(format!("taskset -acp {} {}", main.mask, process.pid)))
+    Some(finding.mended_by(Remedy::bind_all(&main.mask, process.pid)))
 }
 
 #[cfg(test)]

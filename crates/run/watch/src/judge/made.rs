@@ -3,7 +3,8 @@
 #[cfg(test)]
 use super::Facts;
 use crate::seating::{
-    Cpu, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Seating, Stranger, Thread, Variable,
+    Cpu, CpusetLevel, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Quota, Seating, Stranger, Thread,
+    Variable,
 };
 use seatmap_machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
@@ -171,8 +172,28 @@ impl Made {
     pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
         let cpus = cpus.map(str::to_owned);
         let throttled_watched = Some(throttled);
-        let group = Group { path: "/box".to_owned(), cpus, quota_cpus, throttled_watched, ..Group::default() };
+        let level = |cpus: &String| CpusetLevel {
+            file: "/sys/fs/cgroup/box/cpuset.cpus".to_owned(),
+            cpus: cpus.clone(),
+            unit: None,
+        };
+        let cpusets = cpus.iter().map(level).collect();
+        let group = Group { path: "/box".to_owned(), cpusets, cpus, quota_cpus, throttled_watched, ..Group::default() };
         self.last().into_iter().for_each(|process| process.group = Some(group.clone()));
+        match quota_cpus {
+            Some(cpus) => self.quota("/box", cpus, Some(throttled)),
+            None => self,
+        }
+    }
+
+    /// With a quota on all threads so far, and the periods in which it was used up while watched.
+    #[must_use]
+    pub fn quota(mut self, group: &str, cpus: f64, throttled_watched: Option<u64>) -> Self {
+        let file = format!("/sys/fs/cgroup{}/cpu.max", group.trim_end_matches('/'));
+        let tids = self.seating.threads.iter().map(|thread| thread.tid).collect();
+        let (group, period_us) = (group.to_owned(), 100_000);
+        let quota = Quota { group, file, cpus, period_us, throttled_watched, tids, ..Quota::default() };
+        self.seating.quotas.push(quota);
         self
     }
 
@@ -198,7 +219,7 @@ impl Made {
     /// With interrupts on a CPU.
     #[must_use]
     pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
-        let interrupt = Interrupt { irq: irq.to_owned(), name: name.to_owned(), per_second };
+        let interrupt = Interrupt { irq: irq.to_owned(), name: name.to_owned(), per_second, ..Interrupt::default() };
         self.seating
             .cpus
             .iter_mut()

@@ -1,9 +1,13 @@
 //! `memory-local`: memory on the nodes of the threads that use it.
 
-use super::facts::{Facts, Sitter, union};
+use super::facts::{Facts, Sitter, cpus, union};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use crate::seating::{Memory, OnNode, Process};
+use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
+
+const RULE: &str = "memory-local";
 
 /// The memory elsewhere that is not worth a word: libraries lie where another program has loaded them.
 const FAR_BYTES: u64 = 16 << 20;
@@ -11,32 +15,103 @@ const FAR_PERCENT: f64 = 5.0;
 
 /// Processes that are bound to some nodes and have memory on others.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
-    facts.programs().filter_map(|(process, sitters)| of_program(facts, process, &sitters)).collect()
+    facts.programs().filter_map(|(process, sitters)| of_program(facts, process, &sitters, false)).collect()
 }
 
-fn of_program(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
-    let near = facts.parts(&union(sitters), |pu| pu.numa)?;
+/// The same, and processes whose threads may run where their control group lets no memory come from.
+pub(super) fn named(facts: &Facts) -> Vec<Finding> {
+    facts.programs().filter_map(|(process, sitters)| of_program(facts, process, &sitters, true)).collect()
+}
+
+fn of_program(facts: &Facts, process: &Process, sitters: &[&Sitter], is_named: bool) -> Option<Finding> {
+    let memory = process.memory.as_ref().filter(|_| facts.nodes() > 1)?;
+    let used = union(sitters);
+    let unknown = facts.unknown(&used, |pu| pu.numa);
+    if !unknown.is_empty() {
+        let what = format!("the kernel does not say on which NUMA node {} are", cpus(&unknown));
+        return Some(Finding::unseen(RULE, what).of(process.pid));
+    }
     let all = facts.topology.count(|pu| pu.numa);
-    let memory = process.memory.as_ref().filter(|_| all > 1 && !near.is_empty() && near.len() < all)?;
+    let parts = facts.parts(&used, |pu| pu.numa)?;
+    let near: BTreeSet<u32> = parts.iter().copied().filter(|node| facts.has_memory(*node)).collect();
+    if near.is_empty() {
+        let what = format!("{} has no memory, so that none is local there", nodes(&list(parts.iter().copied())));
+        return Some(Finding::unseen(RULE, what).of(process.pid));
+    }
+    let allowed = allowed(process);
+    if parts.len() < all {
+        return far_away(facts, process, sitters, memory, &near, &allowed);
+    }
+    let closed: BTreeSet<u32> = near.difference(allowed.as_ref().filter(|_| is_named)?).copied().collect();
     let total: u64 = own(memory).iter().map(|on| on.bytes).sum();
-    let far = far_bytes(memory, &near);
+    (!closed.is_empty() && total > FAR_BYTES).then(|| kept_away(facts, process, sitters, &closed))
+}
+
+/// The nodes that the control group lets memory come from; `None` where it does not say.
+fn allowed(process: &Process) -> Option<BTreeSet<u32>> {
+    let nodes = CpuSet::of_list(process.group.as_ref()?.nodes.as_deref()?)?;
+    Some(nodes.iter().collect()).filter(|nodes: &BTreeSet<u32>| !nodes.is_empty())
+}
+
+fn far_away(
+    facts: &Facts,
+    process: &Process,
+    sitters: &[&Sitter],
+    memory: &Memory,
+    near: &BTreeSet<u32>,
+    allowed: &Option<BTreeSet<u32>>,
+) -> Option<Finding> {
+    let total: u64 = own(memory).iter().map(|on| on.bytes).sum();
+    let far = far_bytes(memory, near);
     let bytes: u64 = far.values().sum();
     let percent = 100.0 * bytes as f64 / total.max(1) as f64;
     if bytes <= FAR_BYTES || percent <= FAR_PERCENT {
         return None;
     }
     let from = list(far.keys().copied());
-    let to = list(near.iter().copied());
     let what = format!(
         "{percent:.0} % of the memory of {} ({} MiB) lies on {}, and its threads sit on {}",
         super::named_process(process),
         bytes >> 20,
         nodes(&from),
-        nodes(&to)
+        nodes(&list(near.iter().copied()))
     );
-    let finding = Finding::wrong("memory-local", what).of(process.pid).on(&union(sitters)).since(process.age_s);
+    let finding = Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).since(process.age_s);
     let finding = finding.measured(percent, "percent of the memory");
-    Some(finding.mended_by(format!("migratepages {} {from} {to}", process.pid)))
+    let open: Vec<u32> =
+        near.iter().copied().filter(|node| allowed.as_ref().is_none_or(|all| all.contains(node))).collect();
+    Some(match open.is_empty() {
+        false => finding.mended_by(Remedy::move_memory(process.pid, &from, &list(open.into_iter()))),
+        // The kernel moves no memory to a node that the group may not use, so the threads have to come.
+        true => beside_memory(facts, process, finding),
+    })
+}
+
+/// Threads on any CPU, and memory from some nodes only.
+fn kept_away(facts: &Facts, process: &Process, sitters: &[&Sitter], closed: &BTreeSet<u32>) -> Finding {
+    let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
+    let what = format!(
+        "the threads of {} may run on {}, and its control group {group} lets no memory come from there",
+        super::named_process(process),
+        nodes(&list(closed.iter().copied()))
+    );
+    let finding = Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).since(process.age_s);
+    beside_memory(facts, process, finding)
+}
+
+/// Binds the threads to the CPUs of the nodes that the group may take memory from.
+fn beside_memory(facts: &Facts, process: &Process, finding: Finding) -> Finding {
+    let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
+    let near = |node: u32| facts.cpus_of(|pu| pu.numa, node);
+    let open = allowed(process).unwrap_or_default();
+    let beside = open.into_iter().fold(CpuSet::default(), |all, node| all.with(&near(node)));
+    let beside = beside.within(&facts.allowed(process.pid)).within(&facts.usual);
+    match beside.is_empty() {
+        false => finding.mended_by(Remedy::bind_all(&beside, process.pid)),
+        true => finding.advised(format!(
+            "ask whoever made the control group {group} to let it use the memory beside its CPUs (cpuset.mems)"
+        )),
+    }
 }
 
 /// The memory that the process has brought itself. Pages of files lie where any process read them first.
@@ -90,6 +165,49 @@ mod tests {
         assert_eq!(judge(&two_nodes("0-3", &[2000, 60]).facts()), [], "3 %");
         assert_eq!(judge(&two_nodes("0-7", &[100, 900]).facts()), []);
         assert_eq!(judge(&Made::new(8).thread(7, 7, "0").memory(&[100, 100]).facts()), [], "one node");
+    }
+
+    /// A container with all CPUs and the memory of one node.
+    fn with_nodes(mask: &str, mib: &[u64], nodes: &str) -> Made {
+        let mut made = two_nodes(mask, mib).group(None, None, 0);
+        let groups = made.seating.processes.iter_mut().filter_map(|process| process.group.as_mut());
+        groups.for_each(|group| group.nodes = Some(nodes.to_owned()));
+        made
+    }
+
+    #[test]
+    fn threads_far_from_the_only_memory_that_their_group_may_use_are_brought_to_it() {
+        let bound = with_nodes("5", &[200, 0], "0");
+        let found = judge(&bound.facts());
+        assert!(found.len() == 1 && found[0].is_wrong() && found[0].what.starts_with("100 %"), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0-3 7"));
+        let anywhere = with_nodes("0-7", &[200, 0], "0");
+        let found = named(&anywhere.facts());
+        assert!(found.len() == 1 && found[0].is_wrong() && found[0].what.contains("no memory come from"), "{found:?}");
+        assert_eq!(judge(&anywhere.facts()), [], "nobody asked");
+        assert_eq!(named(&with_nodes("0-7", &[100, 100], "0-1").facts()), []);
+        let mut closed = with_nodes("5", &[200, 0], "0");
+        closed.seating.processes[0].group.as_mut().unwrap().cpus = Some("4-7".to_owned());
+        let found = judge(&closed.facts());
+        assert!(
+            found[0].remedy.is_none() && found[0].advice.as_deref().unwrap().starts_with("ask whoever"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_cpu_without_a_known_node_or_a_node_without_memory_is_not_judged() {
+        let mut unknown = two_nodes("5", &[200, 0]);
+        unknown.topology.pus[5].numa = None;
+        let found = judge(&unknown.facts());
+        assert_eq!((found.len(), found[0].gravity), (1, crate::Gravity::Unseen));
+        let mut bare = two_nodes("5", &[200, 0]);
+        bare.seating.kernel.memory_nodes = Some("0".to_owned());
+        let found = judge(&bare.facts());
+        assert!(
+            found[0].gravity == crate::Gravity::Unseen && found[0].what.contains("node 1 has no memory"),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! `one-per-cpu` and `one-per-core`: a CPU or core for each thread.
 
-use super::facts::{Facts, Sitter, WANTED, bind, cpus, listed};
+use super::facts::{Facts, Sitter, WANTED, cpus, listed};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use crate::rule::Rule;
 use crate::seating::Process;
 use seatmap_machine::Pu;
@@ -21,6 +22,13 @@ pub(super) fn core(facts: &Facts) -> Vec<Finding> {
 /// Threads confined to a part are held against each other over all programs. Those that sleep and that nobody confined
 /// may sit anywhere; a program none of whose threads is confined does not follow the rule.
 fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> Vec<Finding> {
+    let unknown = facts.unknown(&super::facts::union(&facts.sitters.iter().collect::<Vec<_>>()), level);
+    if !unknown.is_empty() {
+        return vec![Finding::unseen(
+            rule,
+            format!("the kernel does not say to which {noun} {} belong", cpus(&unknown)),
+        )];
+    }
     let mut on: BTreeMap<u32, Vec<&Sitter>> = BTreeMap::new();
     for sitter in &facts.sitters {
         if let Some(part) = facts.only_part(&sitter.mask, level) {
@@ -48,9 +56,12 @@ fn crowded(facts: &Facts, rule: &str, noun: &str, sitters: &[&Sitter]) -> Findin
     let finding = if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
     let taken = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.allowed(pid).within(&facts.usual).without(&taken).without(&on);
-    let moved: Vec<String> =
-        sitters[1..].iter().zip(free.iter()).map(|(one, cpu)| bind(&CpuSet::single(cpu), [one.tid()])).collect();
-    if moved.is_empty() { finding } else { finding.mended_by(moved.join("; ")) }
+    let moved: Vec<Remedy> = sitters[1..]
+        .iter()
+        .zip(free.iter())
+        .map(|(one, cpu)| Remedy::bind(&CpuSet::single(cpu), [one.tid()]))
+        .collect();
+    finding.mended_by_all(moved)
 }
 
 /// Busy threads that are not confined, or a program without any that is.
@@ -70,7 +81,7 @@ fn loose(
     let what = format!("{} {is} not bound to one {noun}, but may run on {}", listed(told), cpus(&on));
     let finding = Finding::wrong(rule, what).of(process.pid).tids(told.iter().map(|sitter| sitter.tid())).on(&on);
     let list = on.to_string();
-    Some(finding.since(first.thread.age_s).mended_by(format!("seatmap run --cpus {list} --pid {}", process.pid)))
+    Some(finding.since(first.thread.age_s).mended_by(Remedy::seat(&list, [process.pid])))
 }
 
 #[cfg(test)]

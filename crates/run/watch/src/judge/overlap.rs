@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, Sitter, WANTED, cpus};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,11 +80,10 @@ fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
 }
 
 /// The command that seats the threads of a program on CPUs that nobody has.
-fn move_to(facts: &Facts, family: Tid, count: usize, free: &CpuSet) -> String {
+fn move_to(facts: &Facts, family: Tid, count: usize, free: &CpuSet) -> Remedy {
     let to: CpuSet = free.iter().take(count).collect();
     let pids = facts.seating.processes.iter().map(|process| process.pid).filter(|pid| facts.family(*pid) == family);
-    let pids: Vec<String> = pids.map(|pid| format!("--pid {pid}")).collect();
-    format!("seatmap run --cpus {to} {}", pids.join(" "))
+    Remedy::seat(&to.to_string(), pids)
 }
 
 #[cfg(test)]

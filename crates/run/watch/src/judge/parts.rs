@@ -2,9 +2,10 @@
 
 use super::facts::{Facts, Sitter, count, cpus, listed, union};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use crate::rule::{Level, Rule};
 use crate::seating::Process;
-use seatmap_os::Tid;
+use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
 /// All threads of a process in one part.
@@ -22,9 +23,10 @@ pub(super) fn same(facts: &Facts, level: Level) -> Vec<Finding> {
             listed(&sitters)
         );
         let finding = Finding::wrong(&rule, what).of(process.pid).tids(sitters.iter().map(|sitter| sitter.tid()));
-        let near = facts.cpus_of(|pu| level.of(pu), parts.first().copied()?);
+        let allowed = facts.allowed(process.pid);
+        let near = facts.cpus_of(|pu| level.of(pu), parts.first().copied()?).within(&allowed);
         let finding = finding.on(&all).since(first.thread.age_s);
-        Some(finding.mended_by(format!("taskset -acp {near} {}", process.pid)))
+        Some(finding.mended_by(Remedy::bind_all(&near, process.pid)))
     };
     distinct(facts.programs().filter_map(of_program).collect())
 }
@@ -58,21 +60,22 @@ fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> O
     };
     let told = if loose.is_empty() { sitters } else { &loose };
     let finding = Finding::wrong(&rule, what).of(family).tids(told.iter().map(|sitter| sitter.tid()));
-    let seats = sitters.iter().enumerate().filter_map(|(at, _)| nth(facts, level, at)).map(|cpu| cpu.to_string());
+    let seats =
+        sitters.iter().enumerate().filter_map(|(at, _)| nth(facts, &usable, level, at)).map(|cpu| cpu.to_string());
     let seats: Vec<String> = seats.collect();
-    let remedy = format!("seatmap run --cpus {} --pid {family}", seats.join(","));
+    let remedy = Remedy::seat(&seats.join(","), [family]);
     Some(finding.on(&union(told)).since(told[0].thread.age_s).mended_by(remedy))
 }
 
 /// The CPU for the thread of this number, where each takes the next part in turn.
-fn nth(facts: &Facts, level: Level, at: usize) -> Option<u32> {
-    let parts: Vec<u32> = facts.parts(&facts.usual, |pu| level.of(pu))?.into_iter().collect();
-    let cpus = facts.cpus_of(|pu| level.of(pu), parts[at % parts.len()]).within(&facts.usual);
+fn nth(facts: &Facts, usable: &CpuSet, level: Level, at: usize) -> Option<u32> {
+    let parts: Vec<u32> = facts.parts(usable, |pu| level.of(pu))?.into_iter().collect();
+    let cpus = facts.cpus_of(|pu| level.of(pu), parts[at % parts.len()]).within(usable);
     cpus.iter().nth(at / parts.len() % cpus.len())
 }
 
 fn unknown(rule: &str, level: Level) -> Finding {
-    Finding::remark(rule, format!("the kernel does not say which CPUs share a {} here", level.name()))
+    Finding::unseen(rule, format!("the kernel does not say which CPUs share a {} here", level.name()))
 }
 
 /// Findings about the computer are told once.
@@ -131,7 +134,7 @@ mod tests {
         let mut made = Made::new(2).thread(7, 7, "0").thread(9, 9, "1");
         made.topology.pus.iter_mut().for_each(|pu| pu.l3 = None);
         for found in [same(&made.facts(), Level::L3), spread(&made.facts(), Level::L3)] {
-            assert!(found.len() == 1 && !found[0].is_wrong(), "{found:?}");
+            assert!(found.len() == 1 && found[0].gravity == crate::Gravity::Unseen, "{found:?}");
         }
     }
 }

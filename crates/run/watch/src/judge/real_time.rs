@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, Sitter};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use seatmap_os::CpuSet;
 
 /// The share of a CPU from which a real-time thread leaves others nothing. The kernel keeps 5 % for them by default.
@@ -39,8 +40,8 @@ fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
     let finding =
         finding.on(&CpuSet::single(cpu)).since(facts.seating.watched_s).measured(waits, "percent of the time");
     Some(match rest.is_empty() {
-        true => finding.mended_by(format!("chrt --other -p 0 {}", taker.tid())),
-        false => finding.mended_by(super::facts::bind(&rest, [sitter.tid()])),
+        true => finding.mended_by(Remedy::ordinary_policy(taker.tid())),
+        false => finding.mended_by(Remedy::bind(&rest, [sitter.tid()])),
     })
 }
 

@@ -1,7 +1,8 @@
 //! `shared-core`: busy threads on the hardware threads of one core while whole cores idle.
 
-use super::facts::{Facts, Sitter, bind, cpus, listed};
+use super::facts::{Facts, Sitter, cpus, listed};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
@@ -43,7 +44,7 @@ fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Findin
     let finding = Finding::wrong("shared-core", what).of(bound.thread.pid).on(&facts.cpus_of(|pu| pu.core, core));
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(facts.seating.watched_s);
     let finding = finding.measured(percent, "percent of one CPU");
-    Some(finding.mended_by(bind(&CpuSet::single(first_free), [bound.tid()])))
+    Some(finding.mended_by(Remedy::bind(&CpuSet::single(first_free), [bound.tid()])))
 }
 
 /// The CPUs of cores all of whose hardware threads idle.

@@ -1,7 +1,8 @@
 //! `shared-cpu`: busy threads of one program that are confined to one CPU while others idle.
 
-use super::facts::{Facts, Sitter, WANTED, bind, cpus, listed};
+use super::facts::{Facts, Sitter, WANTED, cpus, listed};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
@@ -41,9 +42,12 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
     let finding = finding.measured(wanted_percent, WANTED);
     let finding = if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
-    let moved: Vec<String> =
-        sitters[1..].iter().zip(idle.iter()).map(|(sitter, cpu)| bind(&CpuSet::single(cpu), [sitter.tid()])).collect();
-    Some(if moved.is_empty() { finding } else { finding.mended_by(moved.join("; ")) })
+    let moved: Vec<Remedy> = sitters[1..]
+        .iter()
+        .zip(idle.iter())
+        .map(|(sitter, cpu)| Remedy::bind(&CpuSet::single(cpu), [sitter.tid()]))
+        .collect();
+    Some(finding.mended_by_all(moved))
 }
 
 #[cfg(test)]

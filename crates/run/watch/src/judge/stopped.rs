@@ -2,6 +2,7 @@
 
 use super::{Facts, named_process};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 
 /// Processes all of whose threads are stopped, by a signal (`T`) or a debugger (`t`).
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
@@ -11,7 +12,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let told = stopped.map(|(process, sitters)| {
         let what = format!("{} is stopped: its masks could be checked, but not where it runs", named_process(process));
         let finding = Finding::remark("stopped", what).of(process.pid).since(facts.seating.watched_s);
-        finding.tids(sitters.iter().map(|sitter| sitter.tid())).mended_by(format!("kill -CONT {}", process.pid))
+        finding.tids(sitters.iter().map(|sitter| sitter.tid())).mended_by(Remedy::go_on(process.pid))
     });
     told.collect()
 }

@@ -2,8 +2,10 @@
 
 use super::facts::{Facts, Sitter, union};
 use crate::finding::Finding;
+use crate::remedy::Remedy;
 use crate::seating::{Cpu, Stranger};
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuSet, Tid};
+use std::collections::BTreeSet;
 
 /// The share of a CPU from which a stranger is one of the busy.
 const BUSY_PERCENT: f64 = 20.0;
@@ -30,7 +32,8 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
             stranger.name,
             stranger.run_percent
         );
-        Some(found(facts, "strangers", what, cpu, stranger, &CpuSet::single(cpu.cpu)).of(owner.thread.pid))
+        let seat = CpuSet::single(cpu.cpu);
+        Some(found(facts, "strangers", what, cpu, BUSY_PERCENT, &seat).of(owner.thread.pid))
     };
     facts.seating.cpus.iter().filter_map(on_cpu).collect()
 }
@@ -46,7 +49,7 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
             "thread {} '{}' of another program ran {:.0} % of the time on CPU {number}{others}",
             stranger.tid, stranger.name, stranger.run_percent
         );
-        Some(found(facts, "no-strangers", what, cpu, stranger, &seats))
+        Some(found(facts, "no-strangers", what, cpu, SOME_PERCENT, &seats))
     };
     facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu)).filter_map(on_cpu).collect()
 }
@@ -57,13 +60,29 @@ pub(super) fn seats(facts: &Facts) -> CpuSet {
     if bound.is_empty() { union(&facts.sitters.iter().collect::<Vec<_>>()) } else { union(&bound) }
 }
 
-fn found(facts: &Facts, rule: &str, what: String, cpu: &Cpu, stranger: &Stranger, seats: &CpuSet) -> Finding {
-    let finding = Finding::wrong(rule, what).tids([stranger.tid]).on(&CpuSet::single(cpu.cpu));
-    let finding = finding.since(facts.seating.watched_s).measured(stranger.run_percent, "percent of one CPU");
+/// The strangers with at least this share of the CPU, the busiest first.
+fn found(facts: &Facts, rule: &str, what: String, cpu: &Cpu, least_percent: f64, seats: &CpuSet) -> Finding {
+    let finding = Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
+    let those = || cpu.strangers.iter().filter(|one| one.run_percent >= least_percent);
+    let Some(busiest) = those().next() else { return finding };
+    let finding = finding.tids([busiest.tid]).measured(busiest.run_percent, "percent of one CPU");
     let rest = facts.usual.without(seats);
-    // A thread that may run on this CPU alone is bound there on purpose, often by the kernel.
-    let is_movable = !rest.is_empty() && CpuSet::of_list(&stranger.mask).is_none_or(|mask| mask.len() != 1);
-    if is_movable { finding.mended_by(format!("taskset -acp {rest} {}", stranger.pid)) } else { finding }
+    match those().all(|one| is_movable(one, &rest)) {
+        true => {
+            let pids: BTreeSet<Tid> = those().map(|one| one.pid).collect();
+            finding.mended_by_all(pids.into_iter().map(|pid| Remedy::bind_all(&rest, pid)))
+        }
+        false => finding,
+    }
+}
+
+/// Whether a thread can go to one of these CPUs. One that may run on this CPU alone is bound there on purpose, often by
+/// the kernel; and one with another mask may be in a control group that has no other CPUs.
+fn is_movable(stranger: &Stranger, rest: &CpuSet) -> bool {
+    match CpuSet::of_list(&stranger.mask) {
+        Some(mask) => mask.len() != 1 && mask.meets(rest),
+        None => false,
+    }
 }
 
 #[cfg(test)]

@@ -102,7 +102,12 @@ impl<'a> Judged<'a> {
 
     fn state(&self, process: &Process, threads: &[&Thread], wrong: usize, remarks: usize) -> String {
         let concerns = |unseen: &&Unseen| unseen.pids.is_empty() || unseen.pids.contains(&process.pid);
-        let is_hidden = self.missed.iter().copied().any(|unseen| concerns(&unseen));
+        let is_unjudged = |finding: &Finding| {
+            let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
+            finding.gravity == Gravity::Unseen && concerns
+        };
+        let is_hidden =
+            self.missed.iter().copied().any(|unseen| concerns(&unseen)) || self.findings.iter().any(is_unjudged);
         let well = if self.is_asked { "as asked" } else { "nothing is wrong" };
         match (wrong, remarks) {
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
@@ -110,6 +115,7 @@ impl<'a> Judged<'a> {
             }
             (0, 0) if self.is_asked => "all as asked".to_owned(),
             (0, 0) => well.to_owned(),
+            (0, remarks) if is_hidden => format!("{well}, as far as could be seen, {}", count(remarks, "remark")),
             (0, remarks) => format!("{well}, {}", count(remarks, "remark")),
             (wrong, 0) => format!("{wrong} wrong"),
             (wrong, remarks) => format!("{wrong} wrong, {}", count(remarks, "remark")),
@@ -151,6 +157,7 @@ fn share(percent: f64) -> String {
 pub fn entry(finding: &Finding, coloured: bool) -> String {
     let word = match finding.gravity {
         Gravity::Wrong => painted("WRONG ", "31", coloured),
+        Gravity::Unseen => painted("UNSEEN", "36", coloured),
         Gravity::Remark => painted("NOTE  ", "33", coloured),
     };
     let figure = finding.measure.as_ref().map(|measure| format!("{:.0} {}", measure.value, measure.unit));
@@ -162,6 +169,9 @@ pub fn entry(finding: &Finding, coloured: bool) -> String {
     }
     if let Some(remedy) = &finding.remedy {
         text.push_str(&format!("{:MARGIN$}-> {}\n", "", visible(remedy)));
+    }
+    if let Some(advice) = &finding.advice {
+        text.push_str(&format!("{:MARGIN$}{}\n", "", visible(advice)));
     }
     text
 }

@@ -1,8 +1,9 @@
 //! `variables` and `partial`: masks and the variables that ask for them.
 
-use super::facts::{Facts, Sitter, bind, count, cpus, union};
+use super::facts::{Facts, Sitter, count, cpus, union};
 use crate::finding::Finding;
-use crate::seating::{Process, Variable};
+use crate::remedy::Remedy;
+use crate::seating::{Group, Process, Variable};
 use seatmap_os::CpuSet;
 
 /// Variables of launchers. A launcher binds before the program begins, so that they hold for every program.
@@ -60,7 +61,7 @@ fn unmet(facts: &Facts, process: &Process, variable: &Variable, sitters: &[&Sitt
     );
     let finding = Finding::remark("variables", what).grave_if(is_harmful).of(process.pid).on(&wanted);
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(process.age_s);
-    Some(finding.mended_by(format!("taskset -acp {wanted} {}", process.pid)))
+    Some(finding.mended_by(Remedy::bind_all(&wanted, process.pid)))
 }
 
 /// More threads that work than a variable has CPUs for.
@@ -83,7 +84,11 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     let first = busy.first()?;
     let finding = Finding::wrong("variables", what).of(first.thread.pid).on(&wanted);
     let finding = finding.tids(busy.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
-    Some(finding.measured(percent, "percent of one CPU").mended_by(format!("export OMP_NUM_THREADS={}", wanted.len())))
+    Some(
+        finding
+            .measured(percent, "percent of one CPU")
+            .advised(format!("start it again with OMP_NUM_THREADS={}", wanted.len())),
+    )
 }
 
 /// Masks and variables with CPUs that the control group does not allow, or that do not run.
@@ -112,17 +117,28 @@ fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) ->
     let what = format!("{name}={value} asks for {}, but {why}: {} cannot be had", cpus(&wanted), cpus(&outside));
     let finding = Finding::wrong("partial", what).of(process.pid).on(&outside).since(process.age_s);
     Some(match group {
-        Some(group) => finding.mended_by(widen(&group.path, &wanted.with(&allowed))),
-        None => finding,
+        Some(group) if outside.is_subset(&facts.online) => widened(finding, group, &wanted),
+        _ => finding.advised(format!("name CPUs that run: {}", facts.online)),
     })
 }
 
-/// The command that gives a control group more CPUs, by the unit's name where systemd made it.
-fn widen(path: &str, cpus: &CpuSet) -> String {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    match [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending)) {
-        true => format!("systemctl set-property --runtime {name} AllowedCPUs={cpus}"),
-        false => format!("echo {cpus} > /sys/fs/cgroup{path}/cpuset.cpus"),
+/// Gives these CPUs to each group that lacks them, the outermost first: the kernel gives a group no CPU that the group
+/// above it does not have.
+fn widened(finding: Finding, group: &Group, wanted: &CpuSet) -> Finding {
+    let mut low = Vec::new();
+    for level in group.cpusets.iter().rev() {
+        let has = CpuSet::of_list(&level.cpus).unwrap_or_default();
+        if !wanted.is_subset(&has) {
+            let cpus = has.with(wanted);
+            low.push(match &level.unit {
+                Some(unit) => Remedy::widen_unit(unit, &cpus),
+                None => Remedy::widen_group(&level.file, &cpus),
+            });
+        }
+    }
+    match low.is_empty() {
+        true => finding.advised("ask whoever made the control group to give it these CPUs"),
+        false => finding.mended_by_all(low),
     }
 }
 
@@ -144,13 +160,19 @@ fn outside(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<Find
     let finding = Finding::wrong("partial", what).of(process.pid).tids(cut.iter().map(|sitter| sitter.tid()));
     let kept = first.mask.within(&allowed);
     let mended = if kept.is_empty() { allowed } else { kept };
-    Some(finding.on(&beyond).since(first.thread.age_s).mended_by(bind(&mended, cut.iter().map(|sitter| sitter.tid()))))
+    Some(
+        finding
+            .on(&beyond)
+            .since(first.thread.age_s)
+            .mended_by(Remedy::bind(&mended, cut.iter().map(|sitter| sitter.tid()))),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::judge::made::Made;
+    use crate::seating::CpusetLevel;
 
     fn openmp(mask: &str, cpus: &str) -> Made {
         let made = Made::new(8).busy(7, 7, mask, 90.0, 0.0).busy(7, 8, mask, 90.0, 0.0);
@@ -224,8 +246,20 @@ mod tests {
 
     #[test]
     fn units_of_systemd_go_by_name() {
-        let cpus = CpuSet::of_list("0-3").unwrap();
-        let remedy = widen("/system.slice/redis.service", &cpus);
-        assert_eq!(remedy, "systemctl set-property --runtime redis.service AllowedCPUs=0-3");
+        let level = |file: &str, cpus: &str, unit: Option<&str>| CpusetLevel {
+            file: file.to_owned(),
+            cpus: cpus.to_owned(),
+            unit: unit.map(str::to_owned),
+        };
+        let service = level("/c/system.slice/redis.service/cpuset.cpus", "0", Some("redis.service"));
+        let levels =
+            vec![service, level("/c/system.slice/cpuset.cpus", "0-1", None), level("/c/cpuset.cpus", "0-7", None)];
+        let group = Group { cpusets: levels, ..Group::default() };
+        let found = widened(Finding::wrong("partial", ""), &group, &CpuSet::of_list("2-3").unwrap());
+        let wanted = "echo 0-3 > /c/system.slice/cpuset.cpus; \
+            systemctl set-property --runtime redis.service AllowedCPUs=0,2,3";
+        assert_eq!(found.remedy.as_deref(), Some(wanted));
+        let locked = widened(Finding::wrong("partial", ""), &Group::default(), &CpuSet::of_list("2-3").unwrap());
+        assert!(locked.remedy.is_none() && locked.advice.is_some());
     }
 }

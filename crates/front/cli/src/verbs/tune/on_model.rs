@@ -207,6 +207,7 @@ impl<'a> Race<'a> {
             },
             simulated: Some(simulated),
             rivals: Vec::new(),
+            throttled: None,
             metric: "time".to_owned(),
             unit: "s".to_owned(),
             better: Better::Lower,

@@ -4,23 +4,31 @@ use super::{Checked, bind_all, check, check_pid, is_root, plan, threads, until};
 use crate::common::Place;
 use crate::run::programs::{are_two, two_cpus};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Tests that run beside each other have groups of their own.
+static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A control group of a test's own, in version 1 or 2; removed when it is dropped.
-struct Group(PathBuf);
+pub(super) struct Group(pub(super) PathBuf);
 
 impl Group {
     /// A group below the mount of a controller.
-    fn new(controller: &str) -> Option<Self> {
+    pub(super) fn new(controller: &str) -> Option<Self> {
         let mounts = [format!("/sys/fs/cgroup/{controller}"), "/sys/fs/cgroup".to_owned()];
         let file =
             if controller == "cpu" { ["cpu.cfs_quota_us", "cgroup.procs"] } else { ["cpuset.cpus", "cgroup.procs"] };
         let mount = mounts.into_iter().find(|mount| file.iter().all(|file| Path::new(mount).join(file).exists()));
-        let path = Path::new(&mount?).join(format!("seatmap-check-{}-{controller}", std::process::id()));
+        let path = Path::new(&mount?).join(format!(
+            "seatmap-check-{}-{controller}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        ));
         std::fs::create_dir(&path).ok()?;
         Some(Group(path))
     }
 
-    fn set(&self, file: &str, text: &str) -> Option<()> {
+    pub(super) fn set(&self, file: &str, text: &str) -> Option<()> {
         std::fs::write(self.0.join(file), text).ok()
     }
 
@@ -55,12 +63,149 @@ fn a_quota_stops_busy_threads() {
     let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
     let what = checked.wrong("quota")["what"].as_str().unwrap();
     assert!(what.contains(group.name()) && what.contains("may use 0.2 CPUs"), "{what}");
+    assert!(what.contains("cpu.cfs_quota_us"), "{what}");
     let by_group = until(|| check(&place, &["--cgroup", group.name()]), |checked| !checked.of_rule("quota").is_empty());
     assert_eq!(by_group.document["processes"][0]["pid"], pid);
-    group.set("cpu.cfs_quota_us", "-1").unwrap();
+    assert_eq!(mended(&checked, "quota"), "raise-quota-v1");
     let is_free = |checked: &Checked| checked.of_rule("quota").is_empty();
     until(|| check_pid(&place, pid, &[]), is_free);
     drop(program);
+}
+
+/// A group of the controller `cpu` of version 1, with a group in it. `None`, and a word about it, where this user can
+/// make none.
+fn nested() -> Option<(Group, Group)> {
+    let outer = is_root().then(|| Group::new("cpu")).flatten();
+    let set = |group: &Group, quota: &str| {
+        group.set("cpu.cfs_period_us", "20000").and_then(|()| group.set("cpu.cfs_quota_us", quota))
+    };
+    let Some(outer) = outer.filter(|outer| set(outer, "4000").is_some()) else {
+        seatmap_needs::skipped!("no cpu controller of version 1 takes a quota here");
+        return None;
+    };
+    let inner = Group(outer.0.join("inner"));
+    std::fs::create_dir(&inner.0).ok()?;
+    Some((inner, outer))
+}
+
+/// The quota of the outer group stops the threads of the inner one, whose own is raised as well, since it would be
+/// next.
+#[test]
+fn a_quota_above_stops_threads_too() {
+    let Some((inner, outer)) = nested() else { return };
+    inner.set("cpu.cfs_period_us", "20000").unwrap();
+    inner.set("cpu.cfs_quota_us", "3000").unwrap();
+    outer.set("cpu.cfs_quota_us", "3000").unwrap();
+    let Some(program) = threads(2, "spin") else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    inner.set("cgroup.procs", &pid.to_string()).unwrap();
+    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    mended(&checked, "quota");
+    let is_free = |checked: &Checked| checked.of_rule("quota").is_empty();
+    until(|| check_pid(&place, pid, &[]), is_free);
+    for group in [&inner, &outer] {
+        let quota: i64 = std::fs::read_to_string(group.0.join("cpu.cfs_quota_us")).unwrap().trim().parse().unwrap();
+        assert!(quota >= 20_000, "{}: {quota}", group.0.display());
+    }
+    drop(program);
+}
+
+/// In version 1 each thread is in a group of its own choice, while `/proc/PID/cgroup` tells that of the first thread.
+#[test]
+fn a_quota_on_one_thread_is_found() {
+    let Some((inner, outer)) = nested() else { return };
+    let Some(program) = threads(2, "spin") else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    let tid = *crate::check::tids(pid).last().unwrap();
+    inner.set("tasks", &tid.to_string()).unwrap();
+    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let found = checked.wrong("quota");
+    assert_eq!(found["tids"], serde_json::json!([tid]), "{found}");
+    assert!(found["what"].as_str().unwrap().contains(outer.name()), "{found}");
+    drop(program);
+}
+
+/// `unshare -C` below the host's mount: the kernel tells paths relative to the namespace, without the names above.
+#[test]
+fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
+    let Some((inner, outer)) = nested() else { return };
+    let Some(program) = crate::run::programs::spin() else { return };
+    let script = format!("echo $$ > {}/cgroup.procs; exec unshare -C {} 2 spin", inner.0.display(), program);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).stdin(std::process::Stdio::piped());
+    let program = crate::run::running::Running::of(command);
+    let (place, pid) = (Place::new(), program.pid());
+    let own = place.command(&["check", "--json", "--strict", "--seconds", "0.2", "--pid", &pid.to_string()]);
+    let inside = || {
+        let mut command = std::process::Command::new("nsenter");
+        command.args(["-C", "-t", &pid.to_string()]).arg(own.get_program()).args(own.get_args());
+        Checked::of(command.output().unwrap())
+    };
+    let checked = until(inside, |checked| !checked.of_rule("quota").is_empty());
+    let what = checked.wrong("quota")["what"].as_str().unwrap();
+    assert!(what.contains(outer.name()), "{what}");
+    mended(&checked, "quota");
+    until(inside, |checked| checked.of_rule("quota").is_empty());
+    drop(program);
+}
+
+/// Executes the remedy of a finding, and returns its kind.
+#[track_caller]
+pub(super) fn mended(checked: &Checked, rule: &str) -> String {
+    let found = checked.wrong(rule);
+    let remedy = found["remedy"].as_str().unwrap();
+    let output = std::process::Command::new("sh").args(["-c", remedy]).output().unwrap();
+    assert!(output.status.success(), "{remedy}: {}", String::from_utf8_lossy(&output.stderr));
+    found["remedy_kind"].as_str().unwrap().to_owned()
+}
+
+/// The command in a group with this quota, in percent of a CPU: its output on stdout and stderr, and its exit code.
+fn under_quota(group: &Group, place: &Place, arguments: &[&str]) -> (String, Option<i32>) {
+    let own = place.command(arguments);
+    let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).arg(own.get_program()).args(own.get_args()).current_dir(place.folder());
+    for (name, value) in own.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    let output = command.output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.code())
+}
+
+/// A command that needs CPU time is as slow as the quota allows: the result says so, and is compared with no other.
+#[test]
+fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
+    let Some((inner, outer)) = nested() else { return };
+    let place = Place::new();
+    let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+    let bench = ["bench", "--runs", "2", "--warmup", "0"];
+    place.stdout(&[&bench[..], &["-o", "free.json", "--", "sh", "-c", work]].concat());
+    let compared = ["--baseline", "free.json", "--fail-above", "3%", "-o", "slow.json", "--", "sh", "-c", work];
+    let (text, code) = under_quota(&inner, &place, &[&bench[..], &compared].concat());
+    assert_eq!(code, Some(0), "{text}");
+    let slow: serde_json::Value = serde_json::from_str(&place.read("slow.json")).unwrap();
+    let differences = slow["baseline"]["differences"].to_string();
+    assert!(differences.contains("quota of CPU time: 0.2 CPUs in periods of 20 ms, then"), "{differences}");
+    assert!(slow["baseline"]["comparison"].is_null(), "{slow}");
+    let throttled = slow["throttled"].as_str().unwrap();
+    assert!(throttled.contains(outer.name()) && throttled.contains("was used up in"), "{throttled}");
+}
+
+#[test]
+fn doctor_raises_a_quota() {
+    let Some((inner, outer)) = nested() else { return };
+    let place = Place::new();
+    let quota = || {
+        let (text, _) = under_quota(&inner, &place, &["doctor", "--json"]);
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        document["findings"].as_array().unwrap().iter().find(|found| found["subject"] == "quota").unwrap().clone()
+    };
+    let found = quota();
+    assert_eq!(found["level"], "FIX", "{found}");
+    assert!(found["found"].as_str().unwrap().contains(outer.name()), "{found}");
+    let remedy = found["remedy"].as_str().unwrap();
+    assert!(std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success(), "{remedy}");
+    assert_eq!(quota()["level"], "OK");
 }
 
 #[test]

@@ -31,8 +31,10 @@ pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
     let os = |topology: &Topology| topology.os_indices().collect::<Vec<_>>();
     assert_eq!(os(ours), os(judged), "{name}: the PUs differ");
     for (ours, judged) in ours.pus.iter().zip(&judged.pus) {
-        // hwloc's XML has no place for the firmware's ranking.
-        let ours = &Pu { priority: judged.priority, ..ours.clone() };
+        // hwloc's XML has no place for the firmware's ranking. It leaves out nodes whose memory the process may not
+        // use, and so says nothing of the CPUs there.
+        let numa = judged.numa.and(ours.numa);
+        let ours = &Pu { priority: judged.priority, numa, ..ours.clone() };
         assert_eq!(ours, judged, "{name}: ours, then the judge's");
     }
 }

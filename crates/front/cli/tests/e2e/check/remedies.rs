@@ -1,0 +1,102 @@
+//! Remedies that `check` prints, executed: after each, the same check finds nothing.
+
+use super::groups::{Group, mended};
+use super::{Checked, bind_all, check_pid, is_root, threads, threads_with, until};
+use crate::common::Place;
+use crate::run::programs::{are_two, two_cpus};
+use seatmap_watch::RemedyKind;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The test that executes a kind of remedy; or the thing that an execution needs, where the computers that this suite
+/// runs on do not have it.
+fn executed_by(kind: RemedyKind) -> Result<&'static str, &'static str> {
+    match kind {
+        RemedyKind::Bind => Ok("a_thread_is_bound"),
+        RemedyKind::Seat => Ok("threads_are_seated"),
+        RemedyKind::RaiseQuotaV1 => Ok("a_quota_stops_busy_threads"),
+        RemedyKind::WidenGroup => Ok("a_group_is_widened"),
+        RemedyKind::Continue => Ok("a_program_is_stopped"),
+        RemedyKind::OrdinaryPolicy => Ok("a_real_time_policy_is_taken"),
+        RemedyKind::MoveInterrupt => Ok("interrupts_are_sent_away"),
+        RemedyKind::RaiseQuotaV2 => Ok("a_quota_is_raised_by_its_remedy"),
+        RemedyKind::MoveMemory => Err("two NUMA nodes with memory"),
+        RemedyKind::RaiseQuotaOfUnit | RemedyKind::WidenUnit => Err("a computer that systemd runs"),
+    }
+}
+
+/// A new kind does not compile until it stands above, and does not pass until its test is there.
+#[test]
+fn every_kind_of_remedy_is_executed() {
+    let tests = [
+        include_str!("remedies.rs"),
+        include_str!("groups.rs"),
+        include_str!("faults.rs"),
+        include_str!("../../../../../measure/doctor/src/measuring.rs"),
+        include_str!("../../../../../run/watch/src/remedy.rs"),
+    ];
+    for kind in RemedyKind::ALL {
+        match executed_by(kind) {
+            Ok(name) => assert!(tests.iter().any(|text| text.contains(&format!("fn {name}()"))), "{kind:?}"),
+            Err(need) => seatmap_needs::skipped!("{kind:?} needs {need}"),
+        }
+    }
+}
+
+#[test]
+fn a_thread_is_bound() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    bind_all(pid, &[a]);
+    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    assert_eq!(mended(&checked, "one-per-cpu"), "bind");
+    check_pid(&place, pid, &["--rule", "one-per-cpu"]).assert_healthy();
+}
+
+#[test]
+fn threads_are_seated() {
+    let Some(program) = threads(1, "sleep").filter(|_| are_two(two_cpus())) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let found = checked.wrong("one-per-cpu");
+    assert_eq!(found["remedy_kind"], "seat", "{found}");
+    let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap().display().to_string();
+    let path = format!("{binary}:{}", std::env::var("PATH").unwrap_or_default());
+    // It seats the threads for as long as the program lives.
+    let mut seating = Command::new("sh")
+        .args(["-c", &format!("exec {}", found["remedy"].as_str().unwrap())])
+        .env("PATH", path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until(|| check_pid(&place, pid, &["--rule", "one-per-cpu"]), |checked| checked.code == Some(0));
+    drop(program);
+    seating.wait().unwrap();
+}
+
+#[test]
+fn a_group_is_widened() {
+    let [a, b] = two_cpus();
+    if !are_two([a, b]) || !is_root() {
+        return;
+    }
+    let set = |group: &Group| {
+        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems")).unwrap_or_else(|_| "0".to_owned());
+        group.set("cpuset.mems", nodes.trim());
+        group.set("cpuset.cpus", &a.to_string())
+    };
+    let Some(group) = Group::new("cpuset").filter(|group| set(group).is_some()) else {
+        return seatmap_needs::skipped!("no cpuset can be made here");
+    };
+    let places = format!("{{{a}}},{{{b}}}");
+    let Some(program) = threads_with(1, "sleep", &[("OMP_PLACES", &places)]) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    group.set("cgroup.procs", &pid.to_string()).unwrap();
+    let is_cut = |checked: &Checked| !checked.of_rule("partial").is_empty();
+    let checked = until(|| check_pid(&place, pid, &[]), is_cut);
+    assert_eq!(mended(&checked, "partial"), "widen-group");
+    until(|| check_pid(&place, pid, &[]), |checked| !is_cut(checked));
+    drop(program);
+}

@@ -1,0 +1,140 @@
+//! The folder of a group: its path and the mount of its hierarchy, joined through cgroup namespaces.
+
+use super::{Cpuset, Hierarchy};
+use crate::Tid;
+use crate::quota::{self, Quota};
+use crate::root::Root;
+
+/// A group's folder.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Located {
+    /// Where its hierarchy is mounted.
+    base: String,
+    /// Its path below that; empty for the root.
+    path: String,
+    is_v2: bool,
+    is_whole: bool,
+    is_read_only: bool,
+}
+
+/// A path as the kernel writes it in a cgroup namespace: steps up from the namespace's root, then down.
+struct Spelled<'a> {
+    ups: usize,
+    down: &'a str,
+}
+
+impl<'a> Spelled<'a> {
+    /// `None` where steps up come behind steps down, which the kernel never writes.
+    fn parse(path: &'a str) -> Option<Self> {
+        let (mut ups, mut down) = (0, path.trim_end_matches('/'));
+        while let Some(rest) = down.strip_prefix("/..").filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+            ups += 1;
+            down = rest;
+        }
+        let is_plain = (down.is_empty() || down.starts_with('/')) && down.split('/').all(|part| part != "..");
+        is_plain.then_some(Spelled { ups, down })
+    }
+}
+
+impl Hierarchy {
+    /// The path of a group below the folder where the hierarchy is mounted, as far as the two paths alone tell it;
+    /// `None` for a group outside of what a container shows.
+    pub(super) fn below(&self, path: &str) -> Option<String> {
+        let (mounted, group) = (Spelled::parse(&self.root)?, Spelled::parse(path)?);
+        let below = group.down.strip_prefix(mounted.down)?;
+        let is_below = mounted.ups == group.ups && (below.is_empty() || below.starts_with('/'));
+        is_below.then(|| below.to_owned())
+    }
+
+    /// The group with this path that the thread is in.
+    ///
+    /// A mount made outside the reader's cgroup namespace begins with `/..`, once for each group between its root and
+    /// that of the namespace. The kernel does not tell the names of these groups. The thread is a member of one group
+    /// only, so the one that lists it is the right one.
+    pub(super) fn located(&self, root: &Root, tid: Tid, path: &str) -> Option<Located> {
+        let path = self.below(path).or_else(|| self.searched(root, tid, path))?;
+        let (base, is_v2) = (self.folder.clone(), self.controllers.is_none());
+        Some(Located { base, path, is_v2, is_whole: self.is_whole, is_read_only: self.is_read_only })
+    }
+
+    fn searched(&self, root: &Root, tid: Tid, path: &str) -> Option<String> {
+        let (mounted, group) = (Spelled::parse(&self.root)?, Spelled::parse(path)?);
+        let unnamed = mounted.ups.checked_sub(group.ups).filter(|_| mounted.down.is_empty())?;
+        let mut paths = vec![String::new()];
+        for _ in 0..unnamed {
+            let inner = |path: &String| {
+                let names = root.folders(&format!("{}{path}", self.folder));
+                names.into_iter().map(|name| format!("{path}/{name}")).collect::<Vec<_>>()
+            };
+            paths = paths.iter().flat_map(inner).collect();
+        }
+        let mut groups = paths.into_iter().map(|path| format!("{path}{}", group.down));
+        let lists = |path: &str| threads(root, &format!("{}{path}", self.folder)).is_some_and(|all| all.contains(&tid));
+        groups.find(|path| lists(path))
+    }
+}
+
+/// The threads in a group, without those of the groups below it; of version 2 before Linux 4.14, the processes.
+pub(super) fn threads(root: &Root, folder: &str) -> Option<Vec<Tid>> {
+    let files = ["tasks", "cgroup.threads", "cgroup.procs"];
+    let list = files.iter().find_map(|name| root.read(&format!("{folder}/{name}")).ok())?;
+    Some(list.lines().filter_map(|line| line.trim().parse().ok()).collect())
+}
+
+impl Located {
+    /// Its path below the mounted folder.
+    pub(super) fn path(&self) -> &str {
+        if self.path.is_empty() { "/" } else { &self.path }
+    }
+
+    pub(super) fn folder(&self) -> String {
+        format!("{}{}", self.base, self.path)
+    }
+
+    /// Why groups above the mounted one may set limits that cannot be seen.
+    pub(super) fn unseen(&self) -> Option<String> {
+        let why = || {
+            format!(
+                "the control groups above the one mounted at {} are not shown here, and may have quotas of CPU time",
+                self.base
+            )
+        };
+        (!self.is_whole).then(why)
+    }
+
+    /// Its path and those of the groups above it, to the mounted root.
+    fn upward(&self) -> impl Iterator<Item = &str> {
+        std::iter::successors(Some(self.path.as_str()), |path| path.rsplit_once('/').map(|(parent, _)| parent))
+    }
+
+    /// The first text of these files that a group here or above has; a group without the controller has no file.
+    pub(super) fn inherited(&self, root: &Root, names: &[&str]) -> Option<String> {
+        let text = |path: &str, name: &str| root.read(&format!("{}{path}/{name}", self.base)).ok();
+        let of = |path: &str| names.iter().filter_map(|name| text(path, name)).find(|text| !text.is_empty());
+        self.upward().find_map(of)
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// The lists of CPUs here and above.
+    pub(super) fn cpusets(&self, root: &Root) -> Vec<Cpuset> {
+        let of = |path: &str| {
+            let file = format!("{}{path}/cpuset.cpus", self.base);
+            let cpus = root.read(&file).ok().filter(|text| !text.is_empty())?;
+            Some(Cpuset { file, cpus, unit: quota::unit(root, path) })
+        };
+        self.upward().filter_map(of).collect()
+    }
+
+    /// The quotas here and above.
+    pub(super) fn quotas(&self, root: &Root) -> Vec<Quota> {
+        let of = |path: &str| {
+            let quota = Quota::read(root, &format!("{}{path}", self.base), self.is_v2)?;
+            let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
+            Some(Quota { group, is_read_only: self.is_read_only, ..quota })
+        };
+        self.upward().filter_map(of).collect()
+    }
+}

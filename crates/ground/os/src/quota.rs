@@ -1,0 +1,224 @@
+//! Limits on CPU time, as control groups set them: `cpu.max` of version 2, `cpu.cfs_quota_us` of version 1
+//! (Documentation/scheduler/sched-bwc.rst).
+//!
+//! The members of a group may use so much CPU time in each period. When it is used up, the kernel stops ("throttles")
+//! them until the next period begins. Every group from a thread's own up to the root may have such a quota, and any of
+//! them may be the one that stops the thread.
+
+use crate::hierarchy::Hierarchies;
+use crate::root::Root;
+
+/// The folder that is there where systemd runs the computer (sd_booted(3)).
+const SYSTEMD: &str = "/run/systemd/system";
+
+/// The quota of one control group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Quota {
+    /// The group's path below the mounted hierarchy; `/` for the group that is mounted.
+    pub group: String,
+    /// The group's folder.
+    pub folder: String,
+    /// The file that holds the quota.
+    pub file: String,
+    /// The CPU time that the members may take, in CPUs: 1.5 are three seconds in two.
+    pub cpus: f64,
+    /// The length of a period, in microseconds.
+    pub period_us: u64,
+    /// The periods in which it was used up since the group was made; `None` where the kernel does not count them.
+    pub throttled: Option<u64>,
+    /// The unit of systemd that sets it, where there is one: systemd writes the file again when it likes.
+    pub unit: Option<String>,
+    /// Whether the file cannot be written from here, as in most containers.
+    pub is_read_only: bool,
+}
+
+impl Quota {
+    /// The quota of the group in this folder, of either version; `None` where it has none.
+    #[must_use]
+    pub fn of_folder(root: &Root, folder: &str) -> Option<Self> {
+        let group = folder.to_owned();
+        let quota = Quota::read(root, folder, true).or_else(|| Quota::read(root, folder, false))?;
+        Some(Quota { group, ..quota })
+    }
+
+    /// The quota of the group in this folder; `None` where it has none.
+    pub(crate) fn read(root: &Root, folder: &str, is_v2: bool) -> Option<Self> {
+        let read = |name: &str| root.read(&format!("{folder}/{name}")).ok();
+        let (name, text) = match is_v2 {
+            true => ("cpu.max", read("cpu.max")?),
+            // Without a limit the quota is -1.
+            false => ("cpu.cfs_quota_us", format!("{} {}", read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?)),
+        };
+        let mut figures = text.split_whitespace().map(|figure| figure.parse::<u64>().ok());
+        let (quota_us, period_us) = (figures.next()??, figures.next()??);
+        let stat = read("cpu.stat").unwrap_or_default();
+        let throttled = stat.lines().find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse().ok());
+        (period_us > 0).then(|| Quota {
+            group: String::new(),
+            folder: folder.to_owned(),
+            file: format!("{folder}/{name}"),
+            cpus: quota_us as f64 / period_us as f64,
+            period_us,
+            throttled,
+            unit: unit(root, folder),
+            is_read_only: false,
+        })
+    }
+
+    /// The quota in words: `0.5 CPUs in periods of 100 ms`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("{} CPUs in periods of {} ms", self.cpus, self.period_us as f64 / 1000.0)
+    }
+}
+
+/// The unit of systemd that owns the group with this path, by its name.
+pub(crate) fn unit(root: &Root, path: &str) -> Option<String> {
+    let name = path.rsplit('/').next()?;
+    let is_unit = [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending));
+    (is_unit && root.has(SYSTEMD)).then(|| name.to_owned())
+}
+
+/// The command that gives a group this many CPUs, through systemd where a unit of it owns the group.
+#[must_use]
+pub fn raise(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> String {
+    let quota_us = period_us.saturating_mul(cpus as u64);
+    match unit {
+        Some(unit) => format!("systemctl set-property --runtime {unit} CPUQuota={}%", 100 * cpus),
+        None if file.ends_with("/cpu.max") => format!("echo {quota_us} {period_us} > {file}"),
+        None => format!("echo {quota_us} > {file}"),
+    }
+}
+
+/// The quotas on a process, from its own group up to the root.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Quotas {
+    /// The quotas, that of its own group first.
+    pub all: Vec<Quota>,
+    /// Why there may be others; `None` where every group up to the root could be seen.
+    pub unseen: Option<String>,
+}
+
+impl Quotas {
+    /// The quotas on this process, and so on each command that it starts.
+    #[must_use]
+    pub fn of_self(root: &Root) -> Self {
+        let Ok(membership) = root.read("/proc/self/cgroup") else {
+            let unseen = root.has("/proc/self").then(|| "/proc/self/cgroup cannot be read".to_owned());
+            return Quotas { all: Vec::new(), unseen };
+        };
+        let own = std::process::id().cast_signed();
+        let groups = Hierarchies::read(root).groups(root, own, &membership);
+        Quotas { all: Hierarchies::limits(root, &groups).quotas, unseen: groups.unseen().map(str::to_owned) }
+    }
+
+    /// The smallest of them.
+    #[must_use]
+    pub fn tightest(&self) -> Option<&Quota> {
+        self.all.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
+    }
+
+    /// The tightest one in words, for the fingerprint of a measurement: no group's name, as that says nothing about
+    /// speed.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match (self.tightest(), &self.unseen) {
+            (Some(quota), _) => quota.words(),
+            (None, None) => "none".to_owned(),
+            (None, Some(_)) => "none that can be seen".to_owned(),
+        }
+    }
+
+    /// The quotas that were used up since an earlier reading, each with the number of periods.
+    #[must_use]
+    pub fn used_up_since(&self, earlier: &Quotas) -> Vec<(&Quota, u64)> {
+        let periods = |quota: &Quota| {
+            let before = earlier.all.iter().find(|other| other.file == quota.file)?.throttled?;
+            quota.throttled?.checked_sub(before).filter(|periods| *periods > 0)
+        };
+        self.all.iter().filter_map(|quota| Some((quota, periods(quota)?))).collect()
+    }
+}
+
+/// The quotas on this process, watched from one moment to another.
+#[derive(Clone, Debug)]
+pub struct QuotaWatch {
+    root: Root,
+    before: Quotas,
+}
+
+impl QuotaWatch {
+    /// Begins to watch.
+    #[must_use]
+    pub fn begin() -> Self {
+        let root = Root::new("/");
+        QuotaWatch { before: Quotas::of_self(&root), root }
+    }
+
+    /// The quotas that were used up since then, in a sentence; `None` where none was.
+    #[must_use]
+    pub fn used_up(&self) -> Option<String> {
+        used_up(&Quotas::of_self(&self.root), &self.before)
+    }
+}
+
+/// The periods since an earlier reading in a sentence; `None` where no quota was used up.
+#[must_use]
+pub fn used_up(now: &Quotas, earlier: &Quotas) -> Option<String> {
+    let each: Vec<String> = now
+        .used_up_since(earlier)
+        .into_iter()
+        .map(|(quota, periods)| {
+            let noun = if periods == 1 { "period" } else { "periods" };
+            format!(
+                "the quota of the control group {} ({}) was used up in {periods} {noun}",
+                quota.group,
+                quota.words()
+            )
+        })
+        .collect();
+    (!each.is_empty()).then(|| each.join(", and "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quota(file: &str, cpus: f64, throttled: Option<u64>) -> Quota {
+        let (group, file) = ("/a".to_owned(), file.to_owned());
+        Quota { group, file, cpus, period_us: 100_000, throttled, ..Quota::default() }
+    }
+
+    #[test]
+    fn a_command_speaks_to_the_file_that_the_quota_came_from() {
+        assert_eq!(raise("/c/x/cpu.cfs_quota_us", 20_000, None, 2), "echo 40000 > /c/x/cpu.cfs_quota_us");
+        assert_eq!(raise("/c/x/cpu.max", 50_000, None, 2), "echo 100000 50000 > /c/x/cpu.max");
+        let by_systemd = "systemctl set-property --runtime a.scope CPUQuota=300%";
+        assert_eq!(raise("/c/a.scope/cpu.max", 50_000, Some("a.scope"), 3), by_systemd);
+    }
+
+    #[test]
+    fn periods_are_counted_from_one_reading_to_the_next() {
+        let all = |first, second| Quotas {
+            all: vec![quota("/a/cpu.max", 2.0, first), quota("/cpu.max", 0.5, second)],
+            unseen: None,
+        };
+        let (before, after) = (all(Some(3), Some(4)), all(Some(3), Some(5)));
+        let wanted = "the quota of the control group /a (0.5 CPUs in periods of 100 ms) was used up in 1 period";
+        assert_eq!(used_up(&after, &before).as_deref(), Some(wanted));
+        assert_eq!(used_up(&before, &before), None);
+        assert_eq!(used_up(&after, &all(None, None)), None, "nothing is known of the beginning");
+        assert_eq!(after.words(), "0.5 CPUs in periods of 100 ms");
+        assert_eq!(Quotas::default().words(), "none");
+        let hidden = Quotas { all: Vec::new(), unseen: Some("a container".to_owned()) };
+        assert_eq!(hidden.words(), "none that can be seen");
+    }
+
+    #[test]
+    fn this_process_has_quotas_or_none() {
+        let quotas = Quotas::of_self(&Root::new("/"));
+        assert!(quotas.all.iter().all(|quota| quota.cpus > 0.0 && quota.group.starts_with('/')), "{quotas:?}");
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Quotas::of_self(&Root::new(folder.path())), Quotas::default());
+    }
+}

@@ -1,0 +1,160 @@
+//! The limits of control groups on processes and single threads, from the first look to the last.
+
+use crate::files::Files;
+use crate::seating::{CpusetLevel, Group, Quota};
+use seatmap_os::Tid;
+use seatmap_os::hierarchy::{Groups, Hierarchies, Limits, members_below};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The limits as they were at the first look, and those that have been read since.
+#[derive(Debug)]
+pub(crate) struct Limiting {
+    hierarchies: Hierarchies,
+    /// The groups by the text of a `cgroup` file, which many threads have in common.
+    by_membership: HashMap<Vec<u8>, Groups>,
+    /// The periods used up at the first look, by the quota's file.
+    at_first: HashMap<String, u64>,
+    now: HashMap<Groups, Limits>,
+    members: HashMap<Groups, BTreeSet<Tid>>,
+    /// The threads that each group lists.
+    listed: HashMap<Groups, Option<HashSet<Tid>>>,
+}
+
+impl Limiting {
+    /// Finds the hierarchies, and counts the throttling of the groups that these processes and their threads are in.
+    pub fn begin(files: &mut Files, pids: impl Iterator<Item = Tid>) -> Self {
+        let mut limiting = Limiting {
+            hierarchies: Hierarchies::read(&files.root),
+            by_membership: HashMap::new(),
+            at_first: HashMap::new(),
+            now: HashMap::new(),
+            members: HashMap::new(),
+            listed: HashMap::new(),
+        };
+        for pid in pids {
+            let tids = files.threads(pid);
+            limiting.process(files, pid, &tids);
+        }
+        limiting.turn();
+        limiting
+    }
+
+    /// The limits read so far are those of the first look from now on.
+    pub fn turn(&mut self) {
+        let counted = self.now.drain().flat_map(|(_, limits)| limits.quotas);
+        self.at_first = counted.filter_map(|quota| Some((quota.file, quota.throttled?))).collect();
+        self.members.clear();
+        self.listed.clear();
+    }
+
+    /// The limits of a process: those of its first thread. Threads in other groups are looked for as well.
+    pub fn process(&mut self, files: &mut Files, pid: Tid, tids: &[Tid]) -> Option<Group> {
+        let groups = self.groups(files, pid, pid)?;
+        let listed = self
+            .listed
+            .entry(groups.clone())
+            .or_insert_with(|| groups.threads(&files.root).map(|tids| tids.into_iter().collect()));
+        // Most threads are in the group of their process, which one file tells of all.
+        let elsewhere: Vec<Tid> = match listed {
+            Some(listed) => tids.iter().filter(|tid| **tid != pid && !listed.contains(tid)).copied().collect(),
+            None => Vec::new(),
+        };
+        let here = tids.iter().copied().filter(|tid| !elsewhere.contains(tid));
+        self.members.entry(groups.clone()).or_default().extend(here);
+        for tid in &elsewhere {
+            if let Some(groups) = self.groups(files, pid, *tid) {
+                self.members.entry(groups).or_default().insert(*tid);
+            }
+        }
+        if groups.is_empty() {
+            return None;
+        }
+        let at_first = &self.at_first;
+        self.now.get(&groups).map(|limits| group(limits, at_first))
+    }
+
+    /// The groups of a thread, whose limits are read once.
+    fn groups(&mut self, files: &mut Files, pid: Tid, tid: Tid) -> Option<Groups> {
+        let file = if pid == tid { format!("{pid}/cgroup") } else { format!("{pid}/task/{tid}/cgroup") };
+        let membership = match files.proc.read(format_args!("{file}")) {
+            Ok(membership) => membership.to_vec(),
+            Err(error) => {
+                files.note_refusal("quota", pid, &error);
+                return None;
+            }
+        };
+        let Limiting { hierarchies, by_membership, .. } = self;
+        let read = |text: &[u8]| hierarchies.groups(&files.root, tid, &String::from_utf8_lossy(text));
+        let groups = by_membership.entry(membership).or_insert_with_key(|text| read(text)).clone();
+        if let Some(why) = groups.unseen() {
+            files.note("quota", Some(pid), why);
+        }
+        self.now.entry(groups.clone()).or_insert_with(|| Hierarchies::limits(&files.root, &groups));
+        Some(groups)
+    }
+
+    /// The quotas on the threads that were looked at since the last turn, by file.
+    pub fn quotas(&self, files: &Files) -> Vec<Quota> {
+        let mut by_file: HashMap<&str, Quota> = HashMap::new();
+        for (groups, limits) in &self.now {
+            let tids = self.members.get(groups);
+            for quota in &limits.quotas {
+                let all = by_file.entry(&quota.file).or_insert_with(|| self.quota(quota));
+                all.tids.extend(tids.into_iter().flatten());
+            }
+        }
+        let mut quotas: Vec<Quota> = by_file.into_values().collect();
+        quotas.sort_by(|a, b| a.file.cmp(&b.file));
+        let is_used_up = quotas.iter().any(|quota| quota.throttled_watched.is_some_and(|periods| periods > 0));
+        for quota in &mut quotas {
+            quota.tids.sort_unstable();
+            let folder = quota.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            quota.has_others = is_used_up && self.has_others(files, folder);
+        }
+        quotas
+    }
+
+    fn quota(&self, quota: &seatmap_os::quota::Quota) -> Quota {
+        Quota {
+            group: quota.group.clone(),
+            file: quota.file.clone(),
+            cpus: quota.cpus,
+            period_us: quota.period_us,
+            throttled: quota.throttled,
+            throttled_watched: since(&self.at_first, quota),
+            tids: Vec::new(),
+            has_others: false,
+            unit: quota.unit.clone(),
+            is_read_only: quota.is_read_only,
+        }
+    }
+
+    /// Whether a group has members that were not looked at.
+    fn has_others(&self, files: &Files, folder: &str) -> bool {
+        let known: HashSet<&Tid> = self.members.values().flatten().collect();
+        members_below(&files.root, folder).iter().any(|member| !known.contains(member))
+    }
+}
+
+/// The periods that a quota was used up since the first look.
+fn since(at_first: &HashMap<String, u64>, quota: &seatmap_os::quota::Quota) -> Option<u64> {
+    quota.throttled?.checked_sub(*at_first.get(&quota.file)?)
+}
+
+fn group(limits: &Limits, at_first: &HashMap<String, u64>) -> Group {
+    let watched = limits.quotas.iter().filter_map(|quota| since(at_first, quota));
+    let level = |level: &seatmap_os::hierarchy::Cpuset| CpusetLevel {
+        file: level.file.clone(),
+        cpus: level.cpus.clone(),
+        unit: level.unit.clone(),
+    };
+    Group {
+        path: limits.path.clone(),
+        cpusets: limits.cpusets.iter().filter(|_| !limits.is_read_only).map(level).collect(),
+        cpus: limits.cpus.clone(),
+        nodes: limits.nodes.clone(),
+        quota_cpus: limits.quota_cpus(),
+        throttled: limits.throttled(),
+        throttled_watched: watched.reduce(u64::saturating_add),
+    }
+}

@@ -1,0 +1,185 @@
+//! Commands that mend a finding.
+//!
+//! A remedy is a command that works as it is printed, after which the same check finds nothing. Something that no
+//! command can do is advice: a sentence. Each kind of remedy is executed by a test of the command line.
+
+use seatmap_os::{CpuSet, Tid, quota};
+use serde::{Deserialize, Serialize};
+
+/// A kind of remedy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemedyKind {
+    /// Binds threads, or all threads of a process (`taskset`).
+    Bind,
+    /// Seats the threads of processes, each on a CPU of its own (`seatmap run --pid`).
+    Seat,
+    /// Moves memory to other nodes (`migratepages`).
+    MoveMemory,
+    /// Raises a quota of CPU time in the file of version 1.
+    RaiseQuotaV1,
+    /// Raises a quota of CPU time in the file of version 2.
+    RaiseQuotaV2,
+    /// Raises the quota of a unit (`systemctl set-property`).
+    RaiseQuotaOfUnit,
+    /// Gives a control group more CPUs.
+    WidenGroup,
+    /// Gives a unit more CPUs (`systemctl set-property`).
+    WidenUnit,
+    /// Lets a stopped process go on (`kill -CONT`).
+    Continue,
+    /// Takes the real-time policy from a thread (`chrt`).
+    OrdinaryPolicy,
+    /// Sends an interrupt to other CPUs.
+    MoveInterrupt,
+}
+
+impl RemedyKind {
+    /// Every kind.
+    pub const ALL: [RemedyKind; 11] = [
+        RemedyKind::Bind,
+        RemedyKind::Seat,
+        RemedyKind::MoveMemory,
+        RemedyKind::RaiseQuotaV1,
+        RemedyKind::RaiseQuotaV2,
+        RemedyKind::RaiseQuotaOfUnit,
+        RemedyKind::WidenGroup,
+        RemedyKind::WidenUnit,
+        RemedyKind::Continue,
+        RemedyKind::OrdinaryPolicy,
+        RemedyKind::MoveInterrupt,
+    ];
+}
+
+/// A command, with its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Remedy {
+    pub kind: RemedyKind,
+    pub command: String,
+}
+
+impl Remedy {
+    fn new(kind: RemedyKind, command: impl Into<String>) -> Self {
+        Remedy { kind, command: command.into() }
+    }
+
+    /// Several commands of one kind, one after the other; `None` for none.
+    pub fn joined(remedies: impl IntoIterator<Item = Remedy>) -> Option<Self> {
+        let mut remedies = remedies.into_iter();
+        let first = remedies.next()?;
+        let command = remedies.fold(first.command, |all, next| format!("{all}; {}", next.command));
+        Some(Remedy { kind: first.kind, command })
+    }
+
+    /// Binds each of these threads.
+    pub fn bind(cpus: &CpuSet, tids: impl IntoIterator<Item = Tid>) -> Self {
+        let one = |tid: Tid| format!("taskset -cp {cpus} {tid}");
+        Remedy::new(RemedyKind::Bind, tids.into_iter().map(one).collect::<Vec<_>>().join("; "))
+    }
+
+    /// Binds all threads of a process.
+    pub fn bind_all(cpus: &CpuSet, pid: Tid) -> Self {
+        Remedy::new(RemedyKind::Bind, format!("taskset -acp {cpus} {pid}"))
+    }
+
+    /// Seats the threads of processes on a list of CPUs, in this order.
+    pub fn seat(cpus: &str, pids: impl IntoIterator<Item = Tid>) -> Self {
+        let pids: Vec<String> = pids.into_iter().map(|pid| format!("--pid {pid}")).collect();
+        Remedy::new(RemedyKind::Seat, format!("seatmap run --cpus {cpus} {}", pids.join(" ")))
+    }
+
+    /// Moves the memory of a process from nodes to nodes, both as lists.
+    pub fn move_memory(pid: Tid, from: &str, to: &str) -> Self {
+        Remedy::new(RemedyKind::MoveMemory, format!("migratepages {pid} {from} {to}"))
+    }
+
+    /// Raises one quota to this many CPUs.
+    pub fn raise_quota(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> Self {
+        let kind = match unit {
+            Some(_) => RemedyKind::RaiseQuotaOfUnit,
+            None if file.ends_with("/cpu.max") => RemedyKind::RaiseQuotaV2,
+            None => RemedyKind::RaiseQuotaV1,
+        };
+        Remedy::new(kind, quota::raise(file, period_us, unit, cpus))
+    }
+
+    /// Writes the CPUs of a control group.
+    pub fn widen_group(file: &str, cpus: &CpuSet) -> Self {
+        Remedy::new(RemedyKind::WidenGroup, format!("echo {cpus} > {file}"))
+    }
+
+    /// Gives a unit these CPUs.
+    pub fn widen_unit(unit: &str, cpus: &CpuSet) -> Self {
+        let command = format!("systemctl set-property --runtime {unit} AllowedCPUs={cpus}");
+        Remedy::new(RemedyKind::WidenUnit, command)
+    }
+
+    /// Lets a process go on.
+    pub fn go_on(pid: Tid) -> Self {
+        Remedy::new(RemedyKind::Continue, format!("kill -CONT {pid}"))
+    }
+
+    /// Takes the real-time policy from a thread.
+    pub fn ordinary_policy(tid: Tid) -> Self {
+        Remedy::new(RemedyKind::OrdinaryPolicy, format!("chrt --other -p 0 {tid}"))
+    }
+
+    /// Sends interrupts to other CPUs.
+    pub fn move_interrupts<'a>(irqs: impl IntoIterator<Item = &'a str>, cpus: &CpuSet) -> Option<Self> {
+        let one = |irq: &str| {
+            Remedy::new(RemedyKind::MoveInterrupt, format!("echo {cpus} > /proc/irq/{irq}/smp_affinity_list"))
+        };
+        Remedy::joined(irqs.into_iter().map(one))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn run(command: &str) -> bool {
+        Command::new("sh").args(["-c", command]).status().is_ok_and(|status| status.success())
+    }
+
+    /// A thread that sleeps under a real-time policy takes nothing from anybody.
+    #[test]
+    fn a_real_time_policy_is_taken() {
+        let started = Command::new("chrt").args(["-f", "1", "sleep", "60"]).spawn();
+        let Ok(mut sleeper) = started else { return seatmap_needs::skipped!("there is no chrt") };
+        let tid = sleeper.id().cast_signed();
+        let mut proc = seatmap_os::proc_folder::ProcFolder::open(&seatmap_os::Root::new("/")).unwrap();
+        let mut policy = || {
+            let stat = seatmap_os::sched::Stat::parse(proc.stat(tid, tid).ok()?)?;
+            Some((stat.policy, stat.has_ended()))
+        };
+        while policy() == Some((0, false)) {
+            std::thread::yield_now();
+        }
+        if policy() == Some((1, false)) {
+            assert!(run(&Remedy::ordinary_policy(tid).command));
+            assert_eq!(policy(), Some((0, false)));
+        } else {
+            seatmap_needs::skipped!("this user may not have a real-time policy");
+        }
+        let _ = sleeper.kill();
+        let _ = sleeper.wait();
+    }
+
+    /// On files below a folder: to send interrupts of this computer elsewhere would disturb it.
+    #[test]
+    fn interrupts_are_sent_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = seatmap_os::Root::new(folder.path());
+        for irq in ["24", "25"] {
+            let file = root.path(&seatmap_os::irq::affinity_file(irq));
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "0-3\n").unwrap();
+        }
+        let remedy = Remedy::move_interrupts(["24", "25"], &CpuSet::of_list("0,2").unwrap()).unwrap();
+        assert!(run(&remedy.command.replace("/proc/", &format!("{}/proc/", folder.path().display()))));
+        for irq in ["24", "25"] {
+            assert_eq!(seatmap_os::irq::goes_to(&root, irq).to_string(), "0,2");
+        }
+    }
+}
