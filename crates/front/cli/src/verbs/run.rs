@@ -52,10 +52,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
         Some(huge) => program.with_huge_pages(huge == Huge::Prefer),
         None => program,
     };
-    if !typed.quiet && seating.ordered_tasks() > 0 {
-        let cpus = seating.whole().len();
-        asks::disagreements(&program, cpus).iter().for_each(|line| output::tell(line));
-    }
+    warn_of_settings(&program, &seating, !typed.strict, typed.quiet);
     match front::split().map_err(CliError::work)? {
         Side::Front(front) => match front.wait() {
             Some(ending) => ending.leave_alike(),
@@ -268,7 +265,13 @@ impl Files {
     }
 }
 
-/// The table, and what to know beside it, on stderr: stdout is the program's.
+/// Says which settings of a program do not fit its seats. The grave ones are said in any case.
+pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: bool, quiet: bool) {
+    let found = asks::disagreements(program, seating, widens);
+    found.iter().filter(|found| found.is_grave || !quiet).for_each(|found| output::tell(&found.what));
+}
+
+/// The table, and what to know beside it, on stderr: stdout is the program's. Troubles are said in any case.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
         // A missing reader is not a failure.

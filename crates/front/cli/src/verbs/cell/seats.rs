@@ -37,8 +37,9 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let listener = Listener::begin();
     let home = Some(record.cpus.iter().copied().collect());
     let options = LaunchOptions { home, ..LaunchOptions::default() };
-    let (ending, report) =
-        seatmap_launch::run(&program, SeatAllocator::new(seats, Vec::new(), 0), options).map_err(failed)?;
+    let seating = SeatAllocator::new(seats, Vec::new(), 0);
+    run::warn_of_settings(&program, &seating, options.widens, typed.quiet);
+    let (ending, report) = seatmap_launch::run(&program, seating, options).map_err(failed)?;
     let noise = listener.end(&record.cpus);
     clean(&record)?;
     run::show(&report, typed.quiet);

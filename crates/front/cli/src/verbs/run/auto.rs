@@ -69,7 +69,9 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     let (_, child) = session.finish();
     let is_asked = outcome.end == Some(End::Asked);
     let status = child.map(|child| observe::attend(child, is_asked, &interrupt)).transpose().map_err(CliError::work)?;
-    if !typed.quiet {
+    if typed.quiet {
+        auto::losses(&outcome).iter().for_each(|loss| output::tell(loss));
+    } else {
         // A missing reader is not a failure.
         let _ = io::stderr().write_all(auto::text(&outcome, &metric).as_bytes());
     }
