@@ -9,11 +9,12 @@ use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
 use crate::looks::{Leader, percent, seconds};
 use crate::process::Limiting;
-use crate::seating::{Cpu, FORMAT, Kernel, Process, Seating, Thread};
+use crate::seating::{CellCpus, Cpu, FORMAT, Kernel, Process, Seating, Thread};
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::{Status, Times, migrations, policy_name};
 use seatmap_os::{CpuSet, Root, Tid, boot};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
@@ -41,7 +42,7 @@ pub struct Frame {
 }
 
 /// The wakeups of one thread by another.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Wakes {
     /// The thread that woke the other one.
     pub from: Tid,
@@ -52,7 +53,7 @@ pub struct Wakes {
 }
 
 /// The events of a thread in a second.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Rates {
     /// How often it left a CPU, of itself or not.
     pub switches: f64,
@@ -170,6 +171,7 @@ impl Live {
             threads: self.seen.values().map(|seen| seen.thread.clone()).collect(),
             cpus: self.cpus(),
             kernel: self.kernel.clone(),
+            cells: CellCpus::all(&self.files.root),
             unseen: self.files.take_notes(),
         };
         Frame { seating, rates: self.seen.values().map(|seen| seen.rates).collect(), wakes: None }
