@@ -73,7 +73,7 @@ pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
         ("Microcode", environment.microcode.clone()),
         ("Governor", environment.governor.clone()),
         ("Turbo", environment.turbo.map(switch)),
-        ("SMT", environment.smt.clone()),
+        ("SMT", environment.smt_word()),
         ("Transparent huge pages", environment.thp.clone()),
         ("Firmware", environment.bios.clone()),
         ("Load average", environment.load_average.map(|load| format!("{load:.2}"))),

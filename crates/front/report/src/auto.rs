@@ -171,6 +171,22 @@ mod tests {
     }
 
     #[test]
+    fn losses_are_told_in_any_case() {
+        let lost = |own, refused| Outcome {
+            attempts: vec![attempt("nearest", Verdict::Worse, Some(0.8)), attempt("apart", Verdict::NotShown, None)],
+            sweeps: vec![Sweep { threads: 2, refused, took: Duration::from_micros(9) }],
+            own,
+            ..Outcome::default()
+        };
+        for count in [0, 1, 2] {
+            let faults = seatmap_statistics::words::faults(&losses(&lost(count, count)).join("\n"));
+            assert!(faults.is_empty(), "{faults:?}");
+        }
+        insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @"");
+        assert!(losses(&Outcome::default()).is_empty());
+    }
+
+    #[test]
     fn nothing_tried_is_told_too() {
         let silent = Outcome { messages_per_s: Some(0.0), ..Outcome::default() };
         assert!(text(&silent, &Metric::Wakeups).starts_with("No seats were tried"));

@@ -37,3 +37,23 @@ pub struct Environment {
     /// CPUs that the machine has but that are offline.
     pub offline: Option<String>,
 }
+
+impl Environment {
+    /// Whether SMT is on, in plain words.
+    #[must_use]
+    pub fn smt_word(&self) -> Option<String> {
+        self.smt.as_deref().map(smt_word)
+    }
+}
+
+/// The kernel's word for simultaneous multithreading (`/sys/devices/system/cpu/smt/control`) in plain words.
+#[must_use]
+pub fn smt_word(control: &str) -> String {
+    match control {
+        "forceoff" => "off until the next boot",
+        "notsupported" => "not supported by the processor",
+        "notimplemented" => "not known to the kernel",
+        other => other,
+    }
+    .to_owned()
+}

@@ -4,6 +4,7 @@ use crate::plan::{MAX_NODE, MAX_TASKS};
 use crate::{Channel, Plan};
 use seatmap_document::DocumentError;
 use seatmap_os::cpu_list::MAX_CPU;
+use seatmap_statistics::words::counted;
 
 /// Everything that [`Plan::check`] promises.
 pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
@@ -12,10 +13,10 @@ pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
     memory(plan)?;
     let tasks = plan.placement.len();
     if !plan.names.is_empty() && plan.names.len() != tasks {
-        return wrong(format!("names has {} entries for {tasks} tasks", plan.names.len()));
+        return wrong(entries("names", plan.names.len(), tasks));
     }
     if !plan.paths.is_empty() && plan.paths.len() != tasks {
-        return wrong(format!("paths has {} entries for {tasks} tasks", plan.paths.len()));
+        return wrong(entries("paths", plan.paths.len(), tasks));
     }
     pus(plan)?;
     figures(plan)?;
@@ -44,7 +45,7 @@ fn placement(placement: &[u32]) -> Result<(), DocumentError> {
 fn seats(plan: &Plan) -> Result<(), DocumentError> {
     let tasks = plan.placement.len();
     if !plan.seats.is_empty() && plan.seats.len() != tasks {
-        return wrong(format!("seats has {} entries for {tasks} tasks", plan.seats.len()));
+        return wrong(entries("seats", plan.seats.len(), tasks));
     }
     for (task, (seat, pu)) in plan.seats.iter().zip(&plan.placement).enumerate() {
         if seat.windows(2).any(|pair| pair[0] >= pair[1]) {
@@ -63,7 +64,7 @@ fn seats(plan: &Plan) -> Result<(), DocumentError> {
 fn memory(plan: &Plan) -> Result<(), DocumentError> {
     let tasks = plan.placement.len();
     if !plan.memory.is_empty() && plan.memory.len() != tasks {
-        return wrong(format!("memory has {} entries for {tasks} tasks", plan.memory.len()));
+        return wrong(entries("memory", plan.memory.len(), tasks));
     }
     for (task, nodes) in plan.memory.iter().enumerate() {
         if nodes.windows(2).any(|pair| pair[0] >= pair[1]) {
@@ -117,6 +118,11 @@ fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentErr
         true => Ok(()),
         false => wrong(format!("channels[{at}].distance_ns is not a number: {}", channel.distance_ns)),
     }
+}
+
+/// A list whose length is not that of the placement.
+fn entries(key: &str, entries: usize, tasks: usize) -> String {
+    format!("{key} has {} for {}", counted(entries, "entry"), counted(tasks, "task"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
-//! Numbers in sentences: `1 thread`, `2 processes`, `CPU 3`, and figures that are never `-0`.
-
-use std::fmt::Display;
+//! Numbers in sentences: `1 thread`, `2 processes`, and figures that are never `-0`.
 
 /// A number of things with their name: `1 core`, `2 cores`, `3 passes`, `4 more entries`.
 #[must_use]
@@ -63,12 +61,6 @@ pub fn times(count: impl Into<Count>) -> String {
         2 => "twice".to_owned(),
         _ => format!("{count} times"),
     }
-}
-
-/// CPUs in a sentence, of a list that has this many: `CPU 3`, `CPUs 0-2`.
-#[must_use]
-pub fn cpus(count: usize, list: impl Display) -> String {
-    format!("{} {list}", agreeing(count, "CPU", "CPUs"))
 }
 
 /// A figure with this many digits after the point. A small negative one is `0`, not `-0`.
@@ -201,7 +193,6 @@ mod tests {
         let plurals = ["process", "box", "batch", "entry", "day", "CPU"].map(plural);
         assert_eq!(plurals, ["processes", "boxes", "batches", "entries", "days", "CPUs"]);
         assert_eq!((times(1_u32), times(2_u32), times(3_u32)), ("once".into(), "twice".into(), "3 times".into()));
-        assert_eq!((cpus(1, "3"), cpus(2, "0,1")), ("CPU 3".to_owned(), "CPUs 0,1".to_owned()));
     }
 
     #[test]

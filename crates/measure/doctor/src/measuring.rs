@@ -8,6 +8,7 @@ use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::small;
 use seatmap_os::steal::CpuTime;
+use seatmap_statistics::words::counted;
 use std::time::Duration;
 
 /// The time for which stolen time is watched.
@@ -113,7 +114,7 @@ fn smt(topology: &Topology) -> Diagnosis {
 
 fn load(average: Option<f64>, pus: usize) -> Diagnosis {
     let Some(average) = average else { return diagnosis("load", Severity::Info, "not known", None) };
-    let found = format!("load average {average:.2} on {pus} PUs");
+    let found = format!("load average {average:.2} on {}", counted(pus, "PU"));
     match average > 0.25 * pus as f64 {
         true => diagnosis(
             "load",
@@ -138,7 +139,7 @@ fn cpuset(cpus: &Cpus) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
     match cpus.allowed.len() < cpus.online.len() {
         true => {
-            let found = format!("this process may use CPUs {allowed} of {} online", cpus.online.len());
+            let found = format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
             diagnosis(
                 "cpuset",
                 Severity::Info,
@@ -155,7 +156,8 @@ fn offline(cpus: &Cpus) -> Diagnosis {
     match offline.is_empty() {
         true => diagnosis("offline", Severity::Ok, "no CPU is offline", None),
         false => {
-            let found = format!("CPUs {} are offline and will be missing", CpuList(offline));
+            let are = if offline.len() == 1 { "is" } else { "are" };
+            let found = format!("{} {are} offline and will be missing", CpuList(offline).named());
             diagnosis("offline", Severity::Info, found, Some("echo 1 > /sys/devices/system/cpu/cpuN/online"))
         }
     }

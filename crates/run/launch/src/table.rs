@@ -239,6 +239,33 @@ mod tests {
     use crate::policies::ThreadMemory;
     use crate::verifier::{MemoryReport, PagesOnNode};
 
+    /// Every sentence of a report, with 0, 1 and 2 of everything.
+    #[test]
+    fn number_words_are_right() {
+        for count in [0, 1, 2] {
+            for supervisor in [None, Some(7)] {
+                let behind = Behind { processes: count, threads: count, supervisor, freed: count };
+                let report = Report {
+                    created: count,
+                    helpers: count,
+                    widened: count,
+                    unseated: count,
+                    tasks: count,
+                    ordered_tasks: count,
+                    strangers: count,
+                    empty_tasks: (0..count).collect(),
+                    behind: (count > 0).then_some(behind),
+                    narrowed_lines: vec![crate::runtime::Runtime::Java.narrowed("java", count)],
+                    ..report(Vec::new())
+                };
+                for line in report.troubles().iter().chain(&report.notes()) {
+                    let faults = seatmap_statistics::words::faults(line);
+                    assert!(faults.is_empty(), "{faults:?}");
+                }
+            }
+        }
+    }
+
     fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> SeatedThread {
         SeatedThread {
             order,
@@ -313,7 +340,7 @@ mod tests {
         report.threads[0].cpus = vec![4, 5];
         let told = |behind| {
             let report = Report { behind: Some(behind), ..report.clone() };
-            report.notes().last().cloned().unwrap()
+            report.losses().last().or(report.notes().last()).cloned().unwrap()
         };
         insta::assert_snapshot!(report.notes().join("\n"), @"
         the program created no other thread, so it kept the whole set, 4,5; --strict seats it

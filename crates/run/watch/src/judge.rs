@@ -131,6 +131,12 @@ pub fn judge(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<Findi
         }
     }
     distinct.sort_by_key(|finding| (std::cmp::Reverse(finding.gravity), finding.pid));
+    // Every seating of every test is a test of the sentences.
+    #[cfg(test)]
+    for finding in &distinct {
+        let faults = seatmap_statistics::words::faults(&finding.what);
+        assert!(faults.is_empty(), "{faults:?}");
+    }
     distinct
 }
 

@@ -21,6 +21,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::task;
 use seatmap_plan::Plan;
+use seatmap_report::counted;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -162,10 +163,13 @@ fn seat_running(typed: &Run, seating: SeatAllocator, files: &Files) -> Result<()
         (0, 0) => Ok(()),
         (0, _) if typed.allow_unseated => Ok(()),
         (0, count) => Err(CliError::work(format!(
-            "{count} of {} threads have no seat; --allow-unseated accepts that",
-            report.created
+            "{count} of {} {} no seat; --allow-unseated accepts that",
+            counted(report.created, "thread"),
+            if count == 1 { "has" } else { "have" }
         ))),
-        (count, _) => Err(CliError::work(format!("{count} of {} threads could not be seated", report.created))),
+        (count, _) => {
+            Err(CliError::work(format!("{count} of {} could not be seated", counted(report.created, "thread"))))
+        }
     }
 }
 

@@ -60,7 +60,8 @@ impl Watched {
         })?;
         // A host without a profile, or with one that cannot be used, has the groups that the kernel names.
         let profile = seatmap_host::remembered::host().ok();
-        let measured = profile.and_then(|profile| profile.home_model).map(|model| model.groups);
+        let profile = profile.filter(|profile| profile.core_distance.is_some());
+        let measured = profile.map(|profile| profile.home_model.map(|model| model.groups).unwrap_or_default());
         let groups = SeatGroups::new(&topology, measured.as_deref());
         let mut watched = Watched { live, topology, measured, groups, standard, wakeups: None };
         if typed.wakes {

@@ -202,7 +202,7 @@ fn a_thread_is_pinned_after_consent_only() {
         terminal.until(|screen| screen.contains(&format!("CPUs for thread {worker} ")));
         terminal.keys(&["-l", &b.to_string()]);
         terminal.keys(&["Enter"]);
-        terminal.until(|screen| screen.contains(&format!("bind thread {worker} to CPUs {b}? y/n")));
+        terminal.until(|screen| screen.contains(&format!("bind thread {worker} to CPU {b}? y/n")));
         terminal.keys(&["-l", answer]);
         terminal.until(|screen| screen.contains(told));
         assert_eq!(mask(), wanted);

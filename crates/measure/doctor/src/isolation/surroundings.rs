@@ -1,10 +1,12 @@
 //! Neighbours, daemons and the clock.
 
 use super::finding;
-use super::text::{read, shown};
+use super::text::read;
 use crate::{Diagnosis, Severity};
 use seatmap_machine::Topology;
+use seatmap_os::CpuList;
 use seatmap_os::{Root, task};
+use seatmap_statistics::words::agreeing;
 
 /// Daemons that move interrupts or reset settings without notice, and how to keep them from it.
 const DAEMONS: [(&str, &str); 2] = [
@@ -35,8 +37,14 @@ fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
     match outside.is_empty() {
         true => finding(subject, Severity::Ok, "no PU outside shares a core with these CPUs", None),
         false => {
-            let outside = shown(&outside);
-            let found = format!("CPUs {outside} share cores with these and slow them while they work");
+            let outside = CpuList(outside);
+            let found = format!(
+                "{} {} cores with these and slow{} them while {}",
+                outside.named(),
+                agreeing(outside.0.len(), "shares", "share"),
+                agreeing(outside.0.len(), "s", ""),
+                agreeing(outside.0.len(), "it works", "they work")
+            );
             let remedy = format!("take them in as well, or offline: chcpu -d {outside}");
             finding(subject, Severity::Fix, found, Some(remedy))
         }

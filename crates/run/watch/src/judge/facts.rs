@@ -4,7 +4,6 @@ use crate::expected::{Expected, ExpectedSeat};
 use crate::seating::{CellCpus, Group, Process, Seating, Thread};
 use seatmap_machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
-use seatmap_statistics::words;
 pub(crate) use seatmap_statistics::words::counted as count;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -248,7 +247,7 @@ pub(crate) fn listed(sitters: &[&Sitter]) -> String {
 
 /// CPUs in a sentence: `CPU 3`, `CPUs 0-2`.
 pub(crate) fn cpus(cpus: &CpuSet) -> String {
-    words::cpus(cpus.len(), cpus)
+    cpus.named()
 }
 
 /// The command that binds threads to CPUs.
@@ -271,6 +270,18 @@ mod tests {
         let isolated = Made::new(4).isolated("2-3").thread(7, 7, "0-1").thread(7, 8, "2-3");
         let bound: Vec<bool> = isolated.facts().sitters.iter().map(|sitter| sitter.is_bound).collect();
         assert_eq!(bound, [false, true], "isolated CPUs are not usual ones");
+    }
+
+    #[test]
+    fn programs_that_leave_a_cell_alone_are_not_bound() {
+        let mut made = Made::new(4).thread(7, 7, "0-1").thread(8, 8, "0").thread(9, 9, "2").thread(9, 10, "3");
+        made.seating.cells = vec![CellCpus { name: "quiet".to_owned(), cpus: "2-3".to_owned() }];
+        let facts = made.facts();
+        let bound: Vec<bool> = facts.sitters.iter().map(|sitter| sitter.is_bound).collect();
+        assert_eq!(bound, [false, true, true, true]);
+        assert_eq!(facts.usual.to_string(), "0,1");
+        let seats = [7, 8, 9].map(|pid| facts.seats_of(pid).to_string());
+        assert_eq!(seats, ["0,1", "0,1", "2,3"], "a program of the cell may sit on all of it");
     }
 
     #[test]

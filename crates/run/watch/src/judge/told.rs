@@ -68,7 +68,7 @@ impl<'a> Judged<'a> {
                 many => format!("of {}: ", count(many, "process")),
             };
             let word = painted("UNSEEN", "36", coloured);
-            text.push_str(&format!("{word}  {:<13}{of}{}\n", unseen.what, visible(&unseen.why)));
+            text.push_str(&format!("{word}  {:<12} {of}{}\n", unseen.what, visible(&unseen.why)));
         }
         text
     }
@@ -160,7 +160,7 @@ pub fn entry(finding: &Finding, coloured: bool) -> String {
     let measured = finding.measure.as_ref().map(|measure| format!("{} {}", figure(measure.value, 0), measure.unit));
     let since = finding.since_s.map(|seconds| format!("for {}", lasting(seconds)));
     let figures: Vec<String> = measured.into_iter().chain(since).collect();
-    let mut text = format!("{word}  {:<13}{}\n", finding.rule, visible(&finding.what));
+    let mut text = format!("{word}  {:<12} {}\n", finding.rule, visible(&finding.what));
     if !figures.is_empty() {
         text.push_str(&format!("{:MARGIN$}{}\n", "", figures.join(", ")));
     }
@@ -181,7 +181,7 @@ pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
     let new = now.iter().filter(|finding| !is_in(finding, before)).map(|finding| entry(finding, coloured));
     let gone = before.iter().filter(|finding| !is_in(finding, now));
     let gone = gone.map(|finding| {
-        format!("{}  {:<13}{}\n", painted("ENDED ", "32", coloured), finding.rule, visible(&finding.what))
+        format!("{}  {:<12} {}\n", painted("ENDED ", "32", coloured), finding.rule, visible(&finding.what))
     });
     new.chain(gone).collect()
 }

@@ -67,10 +67,10 @@ fn seats(record: &Record, typed: &CellRun) -> Result<SeatList, CliError> {
     match (0..plan.placement.len()).flat_map(|task| plan.seat(task)).find(|cpu| !record.cpus.contains(cpu)) {
         None => Ok(SeatList { beyond: Beyond::Cycle, ..SeatList::of_plan(&plan) }),
         Some(cpu) => Err(CliError::input(format!(
-            "{}: CPU {cpu} is not in the cell '{}', which has CPUs {}",
+            "{}: CPU {cpu} is not in the cell '{}', which has {}",
             path.display(),
             record.name,
-            CpuList(record.cpus.clone())
+            CpuList(record.cpus.clone()).named()
         ))),
     }
 }

@@ -12,7 +12,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use seatmap_document::visible;
-use seatmap_statistics::words;
 use seatmap_watch::live::Frame;
 use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, Thread};
@@ -184,10 +183,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
 
 /// The cells that stand, with their CPUs.
 fn cells(scene: &Scene) -> impl Iterator<Item = String> {
-    let sentence = |cell: &CellCpus| {
-        let has = words::cpus(cell.set().len(), &cell.cpus);
-        format!("cell '{}': {has}", visible(&cell.name))
-    };
+    let sentence = |cell: &CellCpus| format!("cell '{}': {}", visible(&cell.name), cell.set().named());
     scene.frame.seating.cells.iter().map(sentence)
 }
 
@@ -336,6 +332,11 @@ fn told(scene: &Scene) -> String {
         let finding = scene.rows.get(view.at).and_then(|row| scene.findings.get(row.finding?))?;
         Some(format!("{}: {}", finding.rule, visible(&finding.what)))
     };
+    // A table sorted by load may have the threads that are wrong below the screen.
+    let gravest = || {
+        let finding = scene.findings.iter().find(|finding| finding.is_wrong())?;
+        Some(format!("{}: {}", finding.rule, visible(&finding.what)))
+    };
     let threads = |tids: &[i32]| match tids {
         [tid] => format!("thread {tid}"),
         many => counted(many.len(), "thread"),
@@ -347,9 +348,9 @@ fn told(scene: &Scene) -> String {
         Some(Prompt::Pin(text)) => {
             format!("CPUs for {} (such as {}): {}_", threads(&view.chosen(scene.rows)), view.cpus, visible(text))
         }
-        Some(Prompt::Confirm { tids, cpus }) => format!("bind {} to CPUs {cpus}? y/n", threads(tids)),
+        Some(Prompt::Confirm { tids, cpus }) => format!("bind {} to {}? y/n", threads(tids), cpus.named()),
         None if !view.message.is_empty() => visible(&view.message).to_string(),
-        None => finding().unwrap_or_default(),
+        None => finding().or_else(gravest).unwrap_or_default(),
     }
 }
 
