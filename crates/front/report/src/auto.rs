@@ -182,7 +182,11 @@ mod tests {
             let faults = seatmap_statistics::words::faults(&losses(&lost(count, count)).join("\n"));
             assert!(faults.is_empty(), "{faults:?}");
         }
-        insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @"");
+        insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @"
+        The seats 'nearest' were worse, and were taken back.
+        The kernel refused the seats of 2 threads.
+        1 thread chose CPUs by itself and was left alone.
+        ");
         assert!(losses(&Outcome::default()).is_empty());
     }
 

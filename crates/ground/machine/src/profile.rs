@@ -306,7 +306,7 @@ mod tests {
         };
         let ascending: Deciles = std::array::from_fn(|at| 70.0 + at as f64);
         assert_eq!(told(vec![Some(ascending)]).and_then(|()| told(vec![None])), Ok(()));
-        assert_eq!(told(vec![]).unwrap_err(), "core_distance.deciles_ns has 0 rows for 1 pairs");
+        assert_eq!(told(vec![]).unwrap_err(), "core_distance.deciles_ns has 0 rows for 1 pair");
         for wrong in [f64::NAN, -1.0, 99.0] {
             let mut row = ascending;
             row[0] = wrong;

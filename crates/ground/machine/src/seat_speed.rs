@@ -166,6 +166,6 @@ mod tests {
         speed.alone[1] = 0.0;
         assert!(speed.problem().unwrap().starts_with("alone[1] is 0"));
         speed.alone.pop();
-        assert_eq!(speed.problem().unwrap(), "alone has 1 entries for 2 PUs");
+        assert_eq!(speed.problem().unwrap(), "alone has 1 entry for 2 PUs");
     }
 }

@@ -244,7 +244,7 @@ mod tests {
         assert!(living.paths().is_empty(), "its threads were there before");
         assert!(!read(r#"{"methods":["tsan"]}"#).unwrap().waits() && !Pattern::silent("x", 1).waits());
         let error = read(r#"{"paths":["0","0.0"]}"#).unwrap_err().to_string();
-        assert!(error.contains("observation.paths: 2 for 1 tasks"), "{error}");
+        assert!(error.contains("observation.paths: 2 for 1 task;"), "{error}");
     }
 
     #[test]

@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn there_is_one_name_a_task_or_none() {
-        assert_eq!(refusal(|it| it.seats = vec![vec![0]]), "seats has 1 entries for 3 tasks");
+        assert_eq!(refusal(|it| it.seats = vec![vec![0]]), "seats has 1 entry for 3 tasks");
         let seats = |second: &[u32]| {
             refusal(|it| it.seats = vec![vec![it.placement[0]], second.to_vec(), vec![it.placement[2]]])
         };
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn memory_is_some_nodes_a_task() {
-        assert_eq!(refusal(|it| it.memory = vec![vec![0]]), "memory has 1 entries for 3 tasks");
+        assert_eq!(refusal(|it| it.memory = vec![vec![0]]), "memory has 1 entry for 3 tasks");
         let memory = |second: &[u32]| refusal(|it| it.memory = vec![vec![0], second.to_vec(), vec![]]);
         assert_eq!(memory(&[2, 1]), "memory[1]: each NUMA node stands there once, by ascending index");
         assert_eq!(memory(&[1, 1]), "memory[1]: each NUMA node stands there once, by ascending index");

@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(load(Some(2.0), 4).level, Severity::Fix);
         assert_eq!(load(Some(0.2), 4).level, Severity::Ok);
         let cpus = Cpus { present: vec![0, 1, 2], online: vec![0, 1], allowed: vec![1] };
-        assert!(cpuset(&cpus).remedy.is_some() && offline(&cpus).found.contains("CPUs 2"));
+        assert!(cpuset(&cpus).remedy.is_some() && offline(&cpus).found.contains("CPU 2 is"));
     }
 
     #[test]

@@ -41,14 +41,14 @@ impl Report {
     /// The problems that are not one thread's, a line each.
     #[must_use]
     pub fn losses(&self) -> Vec<String> {
-        let losses = [self.left_over(), self.came_otherwise(), self.shared(), self.given_up()];
+        let losses = [self.came_otherwise(), self.shared(), self.given_up()];
         losses.into_iter().flatten().chain(self.narrowed_lines.iter().cloned()).collect()
     }
 
     /// Remarks that are not problems, a line each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let notes = [self.empty_seats(), self.wide_first(), self.helpers(), self.kept_behind()];
+        let notes = [self.left_over(), self.empty_seats(), self.wide_first(), self.helpers(), self.kept_behind()];
         let roaming = self.roaming.iter().map(|program| {
             format!(
                 "{} asks for the number of CPUs in any of its threads, at any time: each may run on all seats; \
@@ -70,7 +70,9 @@ impl Report {
         lines
     }
 
-    fn left_over(&self) -> Option<String> {
+    /// The threads for which there was no seat. Their launcher knows whether they should have had one.
+    #[must_use]
+    pub fn left_over(&self) -> Option<String> {
         if self.unseated == 0 {
             return None;
         }
@@ -351,9 +353,9 @@ mod tests {
         insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
         report.strangers = 2;
         let strangers = "2 threads were created by another way than any task of the plan; they took the next seats";
-        assert!(report.notes().iter().any(|note| note.starts_with(strangers)), "{:?}", report.notes());
+        assert!(report.losses().iter().any(|loss| loss.starts_with(strangers)), "{:?}", report.losses());
         report.widened = 3;
-        insta::assert_snapshot!(report.notes().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
+        insta::assert_snapshot!(report.losses().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
     }
 
     #[test]

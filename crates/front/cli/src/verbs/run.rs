@@ -105,7 +105,7 @@ fn attend(typed: &Run, program: &Executable, mut launch: Launch<'_>, files: &Fil
     if typed.detach == Detach::Exit || behind.processes == 0 {
         let lives_on = (behind.processes > 0).then_some(Behind { supervisor: Some(supervisor), ..behind });
         let report = Report { behind: lives_on, ..launch.report() };
-        let ending = told(&report, typed.quiet, files, ending);
+        let ending = told(&report, typed, files, ending);
         if lives_on.is_none() {
             return Ok(ending);
         }
@@ -115,7 +115,7 @@ fn attend(typed: &Run, program: &Executable, mut launch: Launch<'_>, files: &Fil
     let freed = if is_over { launch.give_masks_back() } else { 0 };
     let behind = if is_over { Some(Behind { freed, ..launch.behind() }) } else { None };
     let report = Report { behind, ..launch.report() };
-    Ok(told(&report, typed.quiet, files, ending))
+    Ok(told(&report, typed, files, ending))
 }
 
 /// The caller waits no longer.
@@ -134,8 +134,12 @@ fn started(typed: &Run, program: &Executable, pid: i32, supervisor: i32) {
 }
 
 /// Tells of the seating, and how to end: a program that did well does not where its report could not be written.
-fn told(report: &Report, quiet: bool, files: &Files, ending: Ending) -> Ending {
-    match (tell(report, quiet, files), ending) {
+fn told(report: &Report, typed: &Run, files: &Files, ending: Ending) -> Ending {
+    // A plan has a seat for each thread; --once and rules leave some out on purpose.
+    if let Some(line) = report.left_over().filter(|_| typed.quiet && typed.plan.is_some() && report.ordered_tasks > 0) {
+        output::tell(&line);
+    }
+    match (tell(report, typed.quiet, files), ending) {
         (Err(error), Ending::Exited(0)) => error.ending(),
         (Err(error), ending) => {
             error.report();

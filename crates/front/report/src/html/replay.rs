@@ -155,6 +155,7 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
     let most = stories.iter().max_by_key(|story| story.moves().count()).filter(|_| moves > 0);
     let Some(most) = most else {
         return match stories.len() {
+            0 => format!("In {seconds}, no thread was seen."),
             1 => format!("In {seconds}, the thread stayed on its CPU."),
             _ => format!("In {seconds}, no thread of {} changed its CPU.", stories.len()),
         };
@@ -241,7 +242,14 @@ mod tests {
             headline(&[rests.clone(), moves.clone()]),
             headline(&[rests, moves, wanders]),
         ];
-        insta::assert_snapshot!(all.join("\n"), @"");
+        insta::assert_snapshot!(all.join("\n"), @"
+        In 1.5 s, no thread was seen.
+        In 1.5 s, the thread stayed on its CPU.
+        In 1.5 s, the thread changed its CPU once.
+        In 1.5 s, no thread of 2 changed its CPU.
+        In 1.5 s, 1 of 2 threads changed its CPU, once: io (thread 8).
+        In 1.5 s, 2 of 3 threads changed their CPU, 4 times in all; io (thread 9) did so most: 3 times.
+        ");
     }
 
     fn recording() -> Recording {
@@ -289,7 +297,7 @@ mod tests {
     #[test]
     fn the_page_says_what_moved_and_holds_no_foreign_markup() {
         let page = replay(&recording());
-        let said = "In 3.0 s, 3 threads changed their CPU once; &lt;script&gt; (thread 7) did so most: once.";
+        let said = "In 3.0 s, 1 of 3 threads changed its CPU, once: &lt;script&gt; (thread 7).";
         assert!(page.contains(said) && !page.contains("\"<script>\""), "{page}");
         assert!(page.contains("as the kernel names them") && !page.contains("http://"));
     }

@@ -66,7 +66,9 @@ fn cells(text: &str, n: usize) -> Result<Vec<f64>, ImportError> {
     let rows = cells.len() / n;
     match (rows, n) {
         (1, 1) => Err(wrong(text, 0, "the matrix has one PU and so no pair".to_owned())),
-        _ if rows < n => Err(wrong(text, body.len(), format!("the matrix ends after {} of {n}", counted(rows, "row")))),
+        _ if rows < n => {
+            Err(wrong(text, body.len(), format!("the matrix ends after {} of {n} columns", counted(rows, "row"))))
+        }
         _ => Ok(cells),
     }
 }

@@ -170,14 +170,16 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     );
     canvas.put(0, 0, &title, Style::new().add_modifier(Modifier::BOLD));
     let wrong = scene.findings.iter().filter(|finding| finding.is_wrong()).count();
-    let mut notes = vec![scene.groups.source.clone()];
+    // A narrow terminal cuts the end, which tells least.
+    let mut notes: Vec<String> = Vec::new();
+    notes.extend((wrong > 0).then(|| format!("{wrong} wrong")));
     notes.extend(cells(scene));
     notes.extend((left_out > 0).then(|| format!("{} not shown", counted(left_out, "CPU"))));
-    notes.extend((wrong > 0).then(|| format!("{wrong} wrong")));
     notes.extend(view.is_frozen.then(|| "FROZEN".to_owned()));
     notes.extend(view.follows.then(|| "following".to_owned()));
     notes.extend((!view.filter.is_empty()).then(|| format!("filter '{}'", visible(&view.filter))));
     notes.extend(scene.recording.map(|file| format!("RECORDING to {}", visible(file))));
+    notes.push(scene.groups.source.clone());
     canvas.put(0, 1, &notes.join("; "), Style::new().add_modifier(Modifier::DIM));
 }
 
