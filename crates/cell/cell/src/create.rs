@@ -78,7 +78,8 @@ fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellError> {
         return Err(CellError::NameTaken(request.name.clone()));
     }
     if let Some(cell) = cells.iter().find(|cell| cell.set().meets(&request.cpus)) {
-        return Err(CellError::Taken { cpus: request.cpus.clone(), cell: cell.name.clone() });
+        let cpus = cell.set().within(&request.cpus);
+        return Err(CellError::Taken { cpus, cell: cell.name.clone() });
     }
     let foreign = host.foreign();
     let conflicts = |claim: &&Claim| claim.header.cell == request.name || claim.cpus().meets(&request.cpus);

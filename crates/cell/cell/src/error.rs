@@ -6,6 +6,7 @@ use crate::name::Name;
 use crate::site::SiteError;
 use seatmap_os::CpuSet;
 use seatmap_os::root::FileError;
+use seatmap_statistics::words::agreeing;
 use std::io;
 
 /// Why a cell could not be made, found or undone.
@@ -18,7 +19,7 @@ pub enum CellError {
     #[error("there is a cell '{0}' already; destroy it, or give the new one another name")]
     NameTaken(Name),
     /// CPUs that do not run.
-    #[error("CPUs {missing} are not online; this computer has CPUs {online}")]
+    #[error("{} {} not online; this computer has {}", .missing.named(), agreeing(.missing.len(), "is", "are"), .online.named())]
     NotOnline {
         /// The CPUs among those asked for that do not run.
         missing: CpuSet,
@@ -26,17 +27,18 @@ pub enum CellError {
         online: CpuSet,
     },
     /// CPUs of another cell.
-    #[error("CPUs {cpus} belong to the cell '{cell}'")]
+    #[error("{} {} to the cell '{cell}'", .cpus.named(), agreeing(.cpus.len(), "belongs", "belong"))]
     Taken {
-        /// The CPUs asked for.
+        /// Those of the CPUs asked for that are in it.
         cpus: CpuSet,
         /// The cell that has them.
         cell: Name,
     },
     /// CPUs, or a name, of a cell that another run folder remembers.
     #[error(
-        "the cell '{cell}' has CPUs {cpus}, and is remembered in {folder}: \
-         'SEATMAP_RUN={folder} seatmap cell destroy {cell}' ends it"
+        "the cell '{cell}' has {}, and is remembered in {folder}: \
+         'SEATMAP_RUN={folder} seatmap cell destroy {cell}' ends it",
+        .cpus.named()
     )]
     Elsewhere {
         /// The other cell.
@@ -48,7 +50,8 @@ pub enum CellError {
     },
     /// CPUs, or a name, of a cell whose journal is gone.
     #[error(
-        "the cell '{cell}' has CPUs {cpus}, and has lost its journal: 'seatmap cell restore' puts back what it changed"
+        "the cell '{cell}' has {}, and has lost its journal: 'seatmap cell restore' puts back what it changed",
+        .cpus.named()
     )]
     Lost {
         /// The other cell.
@@ -57,7 +60,7 @@ pub enum CellError {
         cpus: CpuSet,
     },
     /// No CPU would be left for the rest of the system.
-    #[error("a cell with CPUs {0} would leave no CPU for everybody else; one must stay")]
+    #[error("a cell with {} would leave no CPU for everybody else; one must stay", .0.named())]
     NothingLeft(CpuSet),
     /// More CPUs than there are.
     #[error("too many CPUs for a cell: {wanted}; free are {free}, and one must stay for everybody else")]

@@ -12,6 +12,7 @@
 //! | [`site`] | the host while it is being changed for one cell |
 //! | [`backend`], [`partition`], [`hygiene`] | the ways to close a cell, and what else is kept away |
 //! | [`host`], [`run_folder`], [`record`], [`name`], [`claim`] | what is remembered of cells, once more where no folder is needed; taking over what somebody left unfinished |
+//! | [`mod@standing`] | the cells that stand, for those who only look |
 //! | `orphan` | what is put back where nothing is remembered |
 //! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
 //! | [`guardian`] | the process that puts everything back where a creator dies, and keeps leases |
@@ -44,6 +45,7 @@ pub mod run_folder;
 pub mod settings;
 pub mod settings_lock;
 pub mod site;
+pub mod standing;
 mod thread_mask;
 pub mod undo;
 pub mod verify;
@@ -58,4 +60,5 @@ pub use host::Host;
 pub use name::{Name, NameError};
 pub use record::{Record, State};
 pub use renew::renew;
+pub use standing::standing;
 pub use verify::verify;

@@ -25,6 +25,19 @@ pub struct Lock {
     _still: crate::settings_lock::Held,
 }
 
+/// The path of the folder, as this user's environment names it.
+fn usual() -> Option<PathBuf> {
+    let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let above = || {
+        // SAFETY: the call cannot fail and touches nothing.
+        if unsafe { libc::geteuid() } == 0 {
+            return Some(PathBuf::from("/run"));
+        }
+        std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute())
+    };
+    named.or_else(|| Some(above()?.join("seatmap")))
+}
+
 impl RunFolder {
     /// The folder [`VARIABLE`] names; by default `/run/seatmap` for root and `$XDG_RUNTIME_DIR/seatmap` for other
     /// users.
@@ -33,18 +46,19 @@ impl RunFolder {
     /// The folder does not exist and cannot be made, another user could change it, neither variable is set, or the
     /// first is a relative path: guardians work in another folder.
     pub fn of_user() -> io::Result<Self> {
-        // SAFETY: the call cannot fail and touches nothing.
-        let is_root = unsafe { libc::geteuid() } == 0;
-        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let usual = || if is_root { Some(PathBuf::from("/run")) } else { absolute("XDG_RUNTIME_DIR") };
-        let own = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-        if let Some(path) = own.as_ref().filter(|path| !path.is_absolute()) {
-            return Err(io::Error::other(format!("{VARIABLE} is '{}'; write an absolute path", path.display())));
+        let folder =
+            usual().ok_or_else(|| io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder")))?;
+        if !folder.is_absolute() {
+            return Err(io::Error::other(format!("{VARIABLE} is '{}'; write an absolute path", folder.display())));
         }
-        let folder = own.or_else(|| Some(usual()?.join("seatmap")));
-        RunFolder::new(
-            &folder.ok_or_else(|| io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder")))?,
-        )
+        RunFolder::new(&folder)
+    }
+
+    /// The folder of [`RunFolder::of_user`], where it is there and can be trusted.
+    #[must_use]
+    pub fn existing() -> Option<Self> {
+        let folder = usual()?;
+        folder.is_dir().then(|| RunFolder::new(&folder).ok())?
     }
 
     /// This folder, made if need be.

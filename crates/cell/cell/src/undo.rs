@@ -154,6 +154,10 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
     if change.same(&current, &change.old) {
         return None;
     }
+    if let Some(mask) = widened_by_kernel(change, &current) {
+        let put = thread_mask::set_affinity(&change.path, &mask);
+        return put.err().filter(|error| !error.is_absent()).and_then(|error| left(error.source.to_string()));
+    }
     if !change.same(&current, &change.new) && !was_widened(change, &current, open) {
         return left(format!("somebody changed it to '{current}'; it was '{}'", change.old));
     }
@@ -169,6 +173,21 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
 /// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run everywhere.
 fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
     change.what == What::Affinity && CpuSet::of_list(current).as_ref() == Some(open)
+}
+
+/// The mask for a thread of the kernel that the kernel itself has widened while the cell stood, as it does to its
+/// `kcompactd` and others when a CPU comes back: what it had before the cell, and what it has now. A CPU that was
+/// offline when the cell was made is in the second alone.
+fn widened_by_kernel(change: &Change, current: &str) -> Option<String> {
+    let tid = thread_mask::tid_of(&change.path).ok().filter(|_| change.what == What::Affinity)?;
+    widened(&change.old, &change.new, current).filter(|_| task::is_of_kernel(tid))
+}
+
+/// All CPUs of a mask before and after, where the one now is more than the one that was given.
+fn widened(old: &str, given: &str, now: &str) -> Option<String> {
+    let (old, given, now) = (CpuSet::of_list(old)?, CpuSet::of_list(given)?, CpuSet::of_list(now)?);
+    let is_wider = now != given && given.is_subset(&now);
+    is_wider.then(|| old.with(&now).to_string())
 }
 
 /// The values to leave in numbers to which something was added. They are written down before anything is taken away,
@@ -226,7 +245,8 @@ fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet)
     }
     let is_ours = ours.iter().any(|value| change.same(value, &current))
         || is_within(change.what, &current, &value)
-        || was_widened(change, &current, open);
+        || was_widened(change, &current, open)
+        || widened_by_kernel(change, &current).is_some();
     let made = Change { old: current, new: value, ..change.clone() };
     Ok(match is_ours {
         true => made.make(root).err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() }),

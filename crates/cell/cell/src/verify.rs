@@ -12,6 +12,7 @@ use seatmap_os::irq;
 use seatmap_os::layout;
 use seatmap_os::task;
 use seatmap_os::task::Task;
+use seatmap_statistics::words::{agreeing, counted};
 
 /// Threads named one by one; of more, their number says enough.
 const MOST_NAMED: usize = 4;
@@ -25,7 +26,7 @@ pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
     let offline = record.set().without(&layout::online(&host.root)?);
     let mut faults = Vec::new();
     if !offline.is_empty() {
-        faults.push(format!("CPUs {offline} are offline"));
+        faults.push(format!("{} {} offline", offline.named(), agreeing(offline.len(), "is", "are")));
     }
     faults.extend(closure(host, record));
     faults.extend(overlaps(host, record));
@@ -51,7 +52,7 @@ fn closure(host: &Host, record: &Record) -> Option<String> {
 fn overlaps(host: &Host, record: &Record) -> Vec<String> {
     let Some((base, own)) = record.group.as_deref().and_then(|group| group.rsplit_once('/')) else { return Vec::new() };
     let rivals = v1::rivals(&host.root, base, own).into_iter().filter(|(_, cpus)| cpus.meets(&record.set()));
-    rivals.map(|(name, cpus)| format!("the control group {base}/{name} holds CPUs {cpus} as well")).collect()
+    rivals.map(|(name, cpus)| format!("the control group {base}/{name} holds {} as well", cpus.named())).collect()
 }
 
 fn intruders(host: &Host, record: &Record) -> Vec<String> {
@@ -110,7 +111,7 @@ fn told(tasks: &[Task], what: &str) -> Vec<String> {
     let mut lines: Vec<String> =
         tasks.iter().take(MOST_NAMED).map(|task| format!("thread {} ({}) {what}", task.tid, task.name)).collect();
     if tasks.len() > MOST_NAMED {
-        lines.push(format!("and so for {} more threads", tasks.len() - MOST_NAMED));
+        lines.push(format!("and so for {}", counted(tasks.len() - MOST_NAMED, "more thread")));
     }
     lines
 }
@@ -120,7 +121,7 @@ fn interrupts(host: &Host, record: &Record) -> Vec<String> {
     let new = irq::of_devices(&host.root).into_iter().filter(|irq| !record.irqs_left.contains(irq));
     let told = |irq: String| {
         let here = irq::goes_to(&host.root, &irq).within(&record.set());
-        let line = || format!("interrupt {} comes to CPUs {here} again", irq::name(&host.root, &irq));
+        let line = || format!("interrupt {} comes to {} again", irq::name(&host.root, &irq), here.named());
         (!here.is_empty()).then(line)
     };
     new.filter_map(told).collect()

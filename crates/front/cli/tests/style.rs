@@ -6,6 +6,8 @@
 mod language;
 #[path = "style/maps.rs"]
 mod maps;
+#[path = "style/numbers.rs"]
+mod numbers;
 #[path = "style/pages.rs"]
 mod pages;
 

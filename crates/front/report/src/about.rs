@@ -3,6 +3,7 @@
 use crate::Digits;
 use seatmap_machine::{CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology};
 use seatmap_os::CpuList;
+pub use seatmap_statistics::words::counted;
 
 /// Where the figures come from, as one line.
 pub(crate) fn origin(profile: &Profile) -> String {
@@ -61,16 +62,6 @@ pub(crate) fn cpus(pus: &[u32]) -> CpuList {
     CpuList(sorted)
 }
 
-/// A number of things with their name: `1 core`, `2 cores`, `3 passes`.
-#[must_use]
-pub fn counted(count: usize, name: &str) -> String {
-    match count {
-        1 => format!("1 {name}"),
-        _ if name.ends_with(['s', 'x']) || name.ends_with("ch") => format!("{count} {name}es"),
-        _ => format!("{count} {name}s"),
-    }
-}
-
 /// Everything known of the surroundings but the mitigations, as (what, value).
 pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
     let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
@@ -82,7 +73,7 @@ pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
         ("Microcode", environment.microcode.clone()),
         ("Governor", environment.governor.clone()),
         ("Turbo", environment.turbo.map(switch)),
-        ("SMT", environment.smt.clone()),
+        ("SMT", environment.smt_word()),
         ("Transparent huge pages", environment.thp.clone()),
         ("Firmware", environment.bios.clone()),
         ("Load average", environment.load_average.map(|load| format!("{load:.2}"))),

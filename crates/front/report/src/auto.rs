@@ -19,6 +19,29 @@ pub fn text(outcome: &Outcome, metric: &Metric) -> String {
     text
 }
 
+/// The sentences that are said in any case: seats that made the program worse, and threads that could not be seated.
+#[must_use]
+pub fn losses(outcome: &Outcome) -> Vec<String> {
+    let is_worse = |attempt: &&Attempt| matches!(attempt.verdict, Verdict::Worse | Verdict::LeftEarly);
+    let worse: Vec<String> = outcome
+        .attempts
+        .iter()
+        .filter(is_worse)
+        .map(|attempt| format!("The seats '{}' were worse, and were taken back.", attempt.candidate.name))
+        .collect();
+    worse.into_iter().chain(refused(&outcome.sweeps)).chain(left_alone(outcome.own)).collect()
+}
+
+fn refused(sweeps: &[Sweep]) -> Option<String> {
+    let most = sweeps.iter().map(|sweep| sweep.refused).max().filter(|refused| *refused > 0)?;
+    Some(format!("The kernel refused the seats of {}.", counted(most, "thread")))
+}
+
+fn left_alone(threads: usize) -> Option<String> {
+    let (itself, were) = if threads == 1 { ("itself", "was") } else { ("themselves", "were") };
+    (threads > 0).then(|| format!("{} chose CPUs by {itself} and {were} left alone.", counted(threads, "thread")))
+}
+
 fn table(attempts: &[Attempt], metric: &Metric) -> String {
     if attempts.is_empty() {
         return String::new();
@@ -64,7 +87,10 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
         (Some(kept), _) if outcome.end == Some(End::Program) => {
             format!("'{}' was kept to the end: {} had seats.", kept.name, counted(kept.seated(), "thread"))
         }
-        (Some(kept), _) => format!("'{}' is kept: {} have seats.", kept.name, counted(kept.seated(), "thread")),
+        (Some(kept), _) => {
+            let have = if kept.seated() == 1 { "has a seat" } else { "have seats" };
+            format!("'{}' is kept: {} {have}.", kept.name, counted(kept.seated(), "thread"))
+        }
         (None, None) => "The program ended before it was observed to the end; nothing was changed.".to_owned(),
         (None, Some(_)) if outcome.attempts.is_empty() && !outcome.sweeps.is_empty() => {
             "It ended before the first seats were judged; nothing was kept.".to_owned()
@@ -79,9 +105,8 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
         sentences.push(format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
     }
     sentences.extend(swept(&outcome.sweeps));
-    if outcome.own > 0 {
-        sentences.push(format!("{} chose CPUs by themselves and were left alone.", counted(outcome.own, "thread")));
-    }
+    sentences.extend(refused(&outcome.sweeps));
+    sentences.extend(left_alone(outcome.own));
     sentences
 }
 
@@ -143,6 +168,26 @@ mod tests {
         let sweeps = vec![sweep(12), sweep(30), sweep(14)];
         let outcome = Outcome { attempts, kept, sweeps, messages_per_s: Some(1e5), own: 1, end: None };
         insta::assert_snapshot!(text(&outcome, &Metric::Wakeups));
+    }
+
+    #[test]
+    fn losses_are_told_in_any_case() {
+        let lost = |own, refused| Outcome {
+            attempts: vec![attempt("nearest", Verdict::Worse, Some(0.8)), attempt("apart", Verdict::NotShown, None)],
+            sweeps: vec![Sweep { threads: 2, refused, took: Duration::from_micros(9) }],
+            own,
+            ..Outcome::default()
+        };
+        for count in [0, 1, 2] {
+            let faults = seatmap_statistics::words::faults(&losses(&lost(count, count)).join("\n"));
+            assert!(faults.is_empty(), "{faults:?}");
+        }
+        insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @"
+        The seats 'nearest' were worse, and were taken back.
+        The kernel refused the seats of 2 threads.
+        1 thread chose CPUs by itself and was left alone.
+        ");
+        assert!(losses(&Outcome::default()).is_empty());
     }
 
     #[test]

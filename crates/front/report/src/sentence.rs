@@ -192,7 +192,10 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
         return "One edge carries everything: seat the tasks at its ends next to each other.".to_owned();
     }
     if most == least {
-        return format!("All {} edges carry the same: seat each task near those that it sends to.", bytes.len());
+        return match bytes.len() {
+            1 => "Only 1 edge carries anything: seat its two tasks next to each other.".to_owned(),
+            all => format!("All {all} edges carry the same: seat each task near those that it sends to."),
+        };
     }
     let mut sum = 0.0;
     let before = |edge: &&f64| {

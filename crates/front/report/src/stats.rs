@@ -2,6 +2,7 @@
 
 use seatmap_document::visible;
 use seatmap_papers::cell_stats::{Figure, Outcome, Point, Series, Spread, Survey};
+use seatmap_statistics::words::counted;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -12,7 +13,10 @@ pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
     let mut text = format!("{} on {machine}\n  latency    {} ns\n", outcome.function, number(outcome.latency_ns));
     if let Some(Spread { batches, p10_ns, mad_ns, ci95_low_ns, ci95_high_ns }) = outcome.spread {
         let [low, high, p10, mad] = [ci95_low_ns, ci95_high_ns, p10_ns, mad_ns].map(number);
-        text += &format!("             the median of {batches} batches, 95 % {low} to {high}; p10 {p10}, MAD {mad}\n");
+        text += &format!(
+            "             the median of {batches}, 95 % {low} to {high}; p10 {p10}, MAD {mad}\n",
+            batches = counted(batches, "batch")
+        );
     }
     if let Some(gbps) = outcome.bandwidth_gbps {
         text += &format!("  bandwidth  {gbps:.2} GB/s\n");

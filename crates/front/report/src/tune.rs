@@ -32,7 +32,7 @@ pub(crate) fn about(tuned: &Tuned, verdict: &Verdict) -> String {
             tuned.runs.len() / tuned.candidates.len() - verdict.blocks
         );
     }
-    let fours = verdict.confirmed.iter().map(|found| found.groups).sum();
+    let fours: usize = verdict.confirmed.iter().map(|found| found.groups).sum();
     format!(
         "{} of {} in {} and {} of four, by {}",
         counted(tuned.runs.len(), "run"),

@@ -39,3 +39,23 @@ pub struct Environment {
     /// The smallest quota of CPU time that a control group sets on this process, in words; `none` without one.
     pub quota: Option<String>,
 }
+
+impl Environment {
+    /// Whether SMT is on, in plain words.
+    #[must_use]
+    pub fn smt_word(&self) -> Option<String> {
+        self.smt.as_deref().map(smt_word)
+    }
+}
+
+/// The kernel's word for simultaneous multithreading (`/sys/devices/system/cpu/smt/control`) in plain words.
+#[must_use]
+pub fn smt_word(control: &str) -> String {
+    match control {
+        "forceoff" => "off until the next boot",
+        "notsupported" => "not supported by the processor",
+        "notimplemented" => "not known to the kernel",
+        other => other,
+    }
+    .to_owned()
+}

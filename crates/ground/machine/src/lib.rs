@@ -46,7 +46,7 @@ pub mod wakeups;
 pub use clock::Clock;
 pub use core_distance::{CoreDistance, Deciles, PairRegimes, Protocol, Regime};
 pub use description::{Description, DescriptionError};
-pub use environment::Environment;
+pub use environment::{Environment, smt_word};
 pub use home_model::{HomeLines, HomeModel};
 pub use homes_checked::{HomesChecked, Rate};
 pub use level::Level;

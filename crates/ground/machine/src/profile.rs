@@ -5,6 +5,7 @@ use crate::{
     Clock, CoreDistance, Deciles, Environment, HomeModel, Loaded, Matrix, Origin, SeatSpeed, Topology, Wakeups,
 };
 use seatmap_document::DocumentError;
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -150,7 +151,11 @@ fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(
     check_deciles(distance)?;
     match distance.status.n() == distance.pus.len() {
         true => Ok(()),
-        false => wrong(format!("core_distance.status has {} rows for {} PUs", distance.status.n(), distance.pus.len())),
+        false => wrong(format!(
+            "core_distance.status has {} for {}",
+            counted(distance.status.n(), "row"),
+            counted(distance.pus.len(), "PU")
+        )),
     }
 }
 
@@ -158,7 +163,11 @@ fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
     let Some(deciles) = &distance.deciles_ns else { return Ok(()) };
     let pairs = distance.pus.len() * distance.pus.len().saturating_sub(1) / 2;
     if deciles.len() != pairs {
-        return wrong(format!("core_distance.deciles_ns has {} rows for {pairs} pairs", deciles.len()));
+        return wrong(format!(
+            "core_distance.deciles_ns has {} for {}",
+            counted(deciles.len(), "row"),
+            counted(pairs, "pair")
+        ));
     }
     let ascend = |row: &Deciles| row[0] >= 0.0 && row.windows(2).all(|two| two[0] <= two[1]);
     match deciles.iter().position(|row| !row.as_ref().is_none_or(ascend)) {
@@ -169,7 +178,7 @@ fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
 
 fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentError> {
     if matrix.n() != n {
-        return wrong(format!("core_distance.{name} has {} rows for {n} PUs", matrix.n()));
+        return wrong(format!("core_distance.{name} has {} for {}", counted(matrix.n(), "row"), counted(n, "PU")));
     }
     for i in 0..n {
         if let Some(j) = matrix.row(i).iter().position(|cell| *cell < 0.0) {
@@ -214,12 +223,12 @@ fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Resul
     }
     if model.between_ns.n() != model.groups.len() {
         let (rows, groups) = (model.between_ns.n(), model.groups.len());
-        return wrong(format!("home_model.between_ns has {rows} rows for {groups} groups"));
+        return wrong(format!("home_model.between_ns has {} for {}", counted(rows, "row"), counted(groups, "group")));
     }
     check_symmetric("home_model.between_ns", &model.between_ns)?;
     if model.offset_ns.len() != distance.pus.len() {
         let (rows, pus) = (model.offset_ns.len(), distance.pus.len());
-        return wrong(format!("home_model.offset_ns has {rows} rows for {pus} PUs"));
+        return wrong(format!("home_model.offset_ns has {} for {}", counted(rows, "row"), counted(pus, "PU")));
     }
     check_length("home_model.between_ns", (0..model.groups.len()).map(|i| model.between_ns.row(i)))?;
     check_length("home_model.offset_ns", model.offset_ns.iter().map(Vec::as_slice))?;
@@ -297,7 +306,7 @@ mod tests {
         };
         let ascending: Deciles = std::array::from_fn(|at| 70.0 + at as f64);
         assert_eq!(told(vec![Some(ascending)]).and_then(|()| told(vec![None])), Ok(()));
-        assert_eq!(told(vec![]).unwrap_err(), "core_distance.deciles_ns has 0 rows for 1 pairs");
+        assert_eq!(told(vec![]).unwrap_err(), "core_distance.deciles_ns has 0 rows for 1 pair");
         for wrong in [f64::NAN, -1.0, 99.0] {
             let mut row = ascending;
             row[0] = wrong;

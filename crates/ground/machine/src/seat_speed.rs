@@ -1,5 +1,6 @@
 //! How fast each PU works: one piece of work, timed on every PU.
 
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
 /// The share of the faster of two speeds by which they may differ and still count as equal.
@@ -100,7 +101,7 @@ impl SeatSpeed {
         let lists = [("alone", &self.alone)].into_iter().chain(self.together.as_ref().map(|it| ("together", it)));
         for (name, list) in lists.chain(work) {
             if list.len() != n {
-                return Some(format!("{name} has {} entries for {n} PUs", list.len()));
+                return Some(format!("{name} has {} for {}", counted(list.len(), "entry"), counted(n, "PU")));
             }
             if let Some(at) = list.iter().position(|value| !is_figure(*value)) {
                 return Some(format!("{name}[{at}] is {}; a figure is above 0 and at most {LARGEST:e}", list[at]));
@@ -165,6 +166,6 @@ mod tests {
         speed.alone[1] = 0.0;
         assert!(speed.problem().unwrap().starts_with("alone[1] is 0"));
         speed.alone.pop();
-        assert_eq!(speed.problem().unwrap(), "alone has 1 entries for 2 PUs");
+        assert_eq!(speed.problem().unwrap(), "alone has 1 entry for 2 PUs");
     }
 }

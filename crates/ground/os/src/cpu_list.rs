@@ -107,6 +107,15 @@ fn parse_number(text: &str, column: usize) -> Result<u32, CpuListError> {
     }
 }
 
+impl CpuList {
+    /// The list in a sentence: `CPU 3`, `CPUs 0-2,8`.
+    #[must_use]
+    pub fn named(&self) -> String {
+        let noun = if self.0.len() == 1 { "CPU" } else { "CPUs" };
+        format!("{noun} {self}")
+    }
+}
+
 impl fmt::Display for CpuList {
     /// Runs of three and more are written as ranges, in list order.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -165,6 +174,12 @@ mod tests {
     #[test]
     fn distinct_names_the_first_repetition() {
         assert_eq!(CpuList(vec![4, 2, 4]).distinct(), Err(CpuListError::Repeated(4)));
+    }
+
+    #[test]
+    fn lists_are_named_by_their_number() {
+        let named = [vec![3], vec![0, 1, 2], vec![]].map(|cpus| CpuList(cpus).named());
+        assert_eq!(named, ["CPU 3", "CPUs 0-2", "CPUs "]);
     }
 
     proptest! {

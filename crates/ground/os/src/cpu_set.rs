@@ -170,6 +170,12 @@ impl CpuSet {
         cpus.next().filter(|_| cpus.next().is_none())
     }
 
+    /// The set in a sentence: `CPU 3`, `CPUs 0-2,8`.
+    #[must_use]
+    pub fn named(&self) -> String {
+        self.list().named()
+    }
+
     /// Puts a CPU into the set.
     pub fn insert(&mut self, cpu: u32) {
         *self.words.entry(cpu / WORD_BITS).or_default() |= 1 << (cpu % WORD_BITS);

@@ -10,6 +10,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 
 /// The name of the seating that a launcher shows.
 pub const SEATING: &str = "seatmap-seating";
@@ -46,17 +47,28 @@ impl Published {
     }
 }
 
-/// The text of this name that a process shows; `None` where there is none, or where this user may not read it.
-#[must_use]
-pub fn read(root: &Root, pid: Tid, name: &str) -> Option<Vec<u8>> {
+/// The file of the text of this name that a process shows.
+fn file_of(root: &Root, pid: Tid, name: &str) -> Option<PathBuf> {
     let folder = format!("/proc/{pid}/fd");
     let is_text = |descriptor: &String| {
         let link = fs::read_link(root.path(&format!("{folder}/{descriptor}"))).unwrap_or_default();
         link.to_string_lossy().strip_prefix("/memfd:").and_then(|link| link.strip_suffix(" (deleted)")) == Some(name)
     };
     let descriptor = root.names(&folder).into_iter().find(is_text)?;
+    Some(root.path(&format!("{folder}/{descriptor}")))
+}
+
+/// Whether a process shows a text of this name, as far as this user may see that.
+#[must_use]
+pub fn shows(root: &Root, pid: Tid, name: &str) -> bool {
+    file_of(root, pid, name).is_some()
+}
+
+/// The text of this name that a process shows; `None` where there is none, or where this user may not read it.
+#[must_use]
+pub fn read(root: &Root, pid: Tid, name: &str) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    let file = File::open(root.path(&format!("{folder}/{descriptor}"))).ok()?;
+    let file = File::open(file_of(root, pid, name)?).ok()?;
     file.take(LONGEST_BYTES).read_to_end(&mut text).ok()?;
     Some(text)
 }

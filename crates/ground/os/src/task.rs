@@ -149,6 +149,13 @@ pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
     text.split('\0').filter_map(variable).collect()
 }
 
+/// The words of the command line that a process was started with; none where it has written something else over it.
+#[must_use]
+pub fn arguments(root: &Root, pid: Tid) -> Vec<String> {
+    let text = root.read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
+
 /// Whether a process has the host name of this one: their namespaces of names (UTS) are the same, or one cannot be
 /// seen.
 #[must_use]

@@ -3,6 +3,7 @@
 use crate::edge::{Edge, MAX_AMOUNT, gather};
 use crate::loads::is_load;
 use seatmap_document::DocumentError;
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -108,7 +109,7 @@ impl Pattern {
         for (factor, other) in others {
             if other.tasks != self.tasks {
                 let [name, with] = [&self.name, &other.name];
-                let wrong = format!("{name} has {} tasks, and {with} has {}", self.tasks, other.tasks);
+                let wrong = format!("{name} has {}, and {with} has {}", counted(self.tasks, "task"), other.tasks);
                 return Err(DocumentError::Inconsistent(wrong));
             }
             whole.name += &format!(" + {factor} x {}", other.name);
@@ -164,11 +165,11 @@ impl Pattern {
             return wrong(tasks_problem(self.tasks));
         }
         if !self.names.is_empty() && self.names.len() != self.tasks {
-            return wrong(format!("names: {} for {} tasks; give all or none", self.names.len(), self.tasks));
+            return wrong(format!("names: {} for {}; give all or none", self.names.len(), counted(self.tasks, "task")));
         }
         let paths = self.observation.as_ref().map_or(0, |observed| observed.paths.len());
         if paths != 0 && paths != self.tasks {
-            return wrong(format!("observation.paths: {paths} for {} tasks; give all or none", self.tasks));
+            return wrong(format!("observation.paths: {paths} for {}; give all or none", counted(self.tasks, "task")));
         }
         if self.edges.len() > MAX_EDGES {
             return wrong(format!("edges: {}, and no more than {MAX_EDGES} are read", self.edges.len()));
@@ -181,7 +182,7 @@ impl Pattern {
         let wrong = |what: String| Err(DocumentError::Inconsistent(what));
         for (key, given) in [("loads", self.loads.len()), ("cache_bytes", self.cache_bytes.len())] {
             if given != 0 && given != self.tasks {
-                return wrong(format!("{key}: {given} for {} tasks; give all or none", self.tasks));
+                return wrong(format!("{key}: {given} for {}; give all or none", counted(self.tasks, "task")));
             }
         }
         if let Some(at) = self.loads.iter().position(|load| !is_load(*load)) {
@@ -243,7 +244,7 @@ mod tests {
         assert!(living.paths().is_empty(), "its threads were there before");
         assert!(!read(r#"{"methods":["tsan"]}"#).unwrap().waits() && !Pattern::silent("x", 1).waits());
         let error = read(r#"{"paths":["0","0.0"]}"#).unwrap_err().to_string();
-        assert!(error.contains("observation.paths: 2 for 1 tasks"), "{error}");
+        assert!(error.contains("observation.paths: 2 for 1 task;"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::plan::{MAX_NODE, MAX_TASKS};
 use crate::{Channel, Plan};
 use seatmap_document::DocumentError;
 use seatmap_os::cpu_list::MAX_CPU;
+use seatmap_statistics::words::counted;
 
 /// Everything that [`Plan::check`] promises.
 pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
@@ -12,10 +13,10 @@ pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
     memory(plan)?;
     let tasks = plan.placement.len();
     if !plan.names.is_empty() && plan.names.len() != tasks {
-        return wrong(format!("names has {} entries for {tasks} tasks", plan.names.len()));
+        return wrong(entries("names", plan.names.len(), tasks));
     }
     if !plan.paths.is_empty() && plan.paths.len() != tasks {
-        return wrong(format!("paths has {} entries for {tasks} tasks", plan.paths.len()));
+        return wrong(entries("paths", plan.paths.len(), tasks));
     }
     pus(plan)?;
     figures(plan)?;
@@ -44,7 +45,7 @@ fn placement(placement: &[u32]) -> Result<(), DocumentError> {
 fn seats(plan: &Plan) -> Result<(), DocumentError> {
     let tasks = plan.placement.len();
     if !plan.seats.is_empty() && plan.seats.len() != tasks {
-        return wrong(format!("seats has {} entries for {tasks} tasks", plan.seats.len()));
+        return wrong(entries("seats", plan.seats.len(), tasks));
     }
     for (task, (seat, pu)) in plan.seats.iter().zip(&plan.placement).enumerate() {
         if seat.windows(2).any(|pair| pair[0] >= pair[1]) {
@@ -63,7 +64,7 @@ fn seats(plan: &Plan) -> Result<(), DocumentError> {
 fn memory(plan: &Plan) -> Result<(), DocumentError> {
     let tasks = plan.placement.len();
     if !plan.memory.is_empty() && plan.memory.len() != tasks {
-        return wrong(format!("memory has {} entries for {tasks} tasks", plan.memory.len()));
+        return wrong(entries("memory", plan.memory.len(), tasks));
     }
     for (task, nodes) in plan.memory.iter().enumerate() {
         if nodes.windows(2).any(|pair| pair[0] >= pair[1]) {
@@ -119,6 +120,11 @@ fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentErr
     }
 }
 
+/// A list whose length is not that of the placement.
+fn entries(key: &str, entries: usize, tasks: usize) -> String {
+    format!("{key} has {} for {}", counted(entries, "entry"), counted(tasks, "task"))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Baselines, Channel, Plan, Random, plan::MAX_TASKS};
@@ -145,7 +151,7 @@ mod tests {
 
     #[test]
     fn there_is_one_name_a_task_or_none() {
-        assert_eq!(refusal(|it| it.seats = vec![vec![0]]), "seats has 1 entries for 3 tasks");
+        assert_eq!(refusal(|it| it.seats = vec![vec![0]]), "seats has 1 entry for 3 tasks");
         let seats = |second: &[u32]| {
             refusal(|it| it.seats = vec![vec![it.placement[0]], second.to_vec(), vec![it.placement[2]]])
         };
@@ -157,7 +163,7 @@ mod tests {
 
     #[test]
     fn memory_is_some_nodes_a_task() {
-        assert_eq!(refusal(|it| it.memory = vec![vec![0]]), "memory has 1 entries for 3 tasks");
+        assert_eq!(refusal(|it| it.memory = vec![vec![0]]), "memory has 1 entry for 3 tasks");
         let memory = |second: &[u32]| refusal(|it| it.memory = vec![vec![0], second.to_vec(), vec![]]);
         assert_eq!(memory(&[2, 1]), "memory[1]: each NUMA node stands there once, by ascending index");
         assert_eq!(memory(&[1, 1]), "memory[1]: each NUMA node stands there once, by ascending index");

@@ -8,6 +8,7 @@
 //! | [`friedman`] | the things that are worse than the best, by their ranks in blocks |
 //! | [`correlation`] | whether two lists agree on the order |
 //! | [`random`] | random numbers that follow from a seed, the same everywhere |
+//! | [`words`] | numbers in sentences: plurals, figures without `-0`, times in one unit |
 //! | [`normal()`] | normally distributed noise for machines that are made up |
 //!
 //! A mean is never a headline here: one interrupted batch of a thousand moves it at will, and the same pair was seen at
@@ -22,6 +23,7 @@ mod pairs;
 pub mod random;
 pub mod signed_rank;
 mod summary;
+pub mod words;
 
 pub use normal::normal;
 pub use random::Xoshiro;

@@ -45,9 +45,12 @@ impl Facts {
             ("governor", known(&self.environment.governor)),
             (
                 "turbo",
-                self.environment.turbo.as_ref().map_or_else(|| "unknown".to_owned(), |turbo| format!("{turbo:?}")),
+                self.environment
+                    .turbo
+                    .as_ref()
+                    .map_or_else(|| "unknown".to_owned(), |turbo| if *turbo { "on" } else { "off" }.to_owned()),
             ),
-            ("SMT", known(&self.environment.smt)),
+            ("SMT", known(&self.environment.smt_word())),
         ]
     }
 }

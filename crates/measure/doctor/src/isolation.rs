@@ -53,7 +53,7 @@ pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosi
 fn examine_with(topology: &Topology, cpus: &[u32], online: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
     let (backend, irqs) = (Backend::examine(cpus, held), Irqs::examine(cpus, held));
     let boot = boot::Boot::read();
-    let examined = format!("examined for CPUs {}", CpuList(cpus.to_vec()));
+    let examined = format!("examined for {}", CpuList(cpus.to_vec()).named());
     let mut found = vec![
         finding("cell", Severity::Info, examined, None),
         backend.diagnosis(cpus),

@@ -10,6 +10,7 @@ use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::{self, Quotas};
 use seatmap_os::small;
 use seatmap_os::steal::CpuTime;
+use seatmap_statistics::words::counted;
 use std::time::Duration;
 
 /// The time for which stolen time is watched.
@@ -123,7 +124,7 @@ fn smt(topology: &Topology) -> Diagnosis {
 
 fn load(average: Option<f64>, pus: usize) -> Diagnosis {
     let Some(average) = average else { return diagnosis("load", Severity::Info, "not known", None) };
-    let found = format!("load average {average:.2} on {pus} PUs");
+    let found = format!("load average {average:.2} on {}", counted(pus, "PU"));
     match average > 0.25 * pus as f64 {
         true => diagnosis(
             "load",
@@ -176,7 +177,7 @@ fn cpuset(cpus: &Cpus) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
     match cpus.allowed.len() < cpus.online.len() {
         true => {
-            let found = format!("this process may use CPUs {allowed} of {} online", cpus.online.len());
+            let found = format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
             diagnosis(
                 "cpuset",
                 Severity::Info,
@@ -193,9 +194,10 @@ fn offline(cpus: &Cpus) -> Diagnosis {
     match offline.is_empty() {
         true => diagnosis("offline", Severity::Ok, "no CPU is offline", None),
         false => {
-            let found = format!("CPUs {} are offline and will be missing", CpuList(offline.clone()));
+            let are = if offline.len() == 1 { "is" } else { "are" };
             let online = |cpu: &u32| format!("echo 1 > /sys/devices/system/cpu/cpu{cpu}/online");
             let remedy: Vec<String> = offline.iter().map(online).collect();
+            let found = format!("{} {are} offline and will be missing", CpuList(offline).named());
             diagnosis("offline", Severity::Info, found, Some(&remedy.join("; ")))
         }
     }
@@ -216,7 +218,7 @@ mod tests {
         assert_eq!(load(Some(2.0), 4).level, Severity::Fix);
         assert_eq!(load(Some(0.2), 4).level, Severity::Ok);
         let cpus = Cpus { present: vec![0, 1, 2], online: vec![0, 1], allowed: vec![1] };
-        assert!(cpuset(&cpus).remedy.is_some() && offline(&cpus).found.contains("CPUs 2"));
+        assert!(cpuset(&cpus).remedy.is_some() && offline(&cpus).found.contains("CPU 2 is"));
     }
 
     /// Each remedy is executed, and the same look at the same files is then clean.

@@ -5,6 +5,7 @@ use crate::{Diagnosis, Severity};
 use seatmap_os::CpuSet;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::root::Root;
+use seatmap_statistics::words::agreeing;
 use seatmap_watch::variables;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -72,7 +73,8 @@ fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
     if active.is_empty() {
         return diagnosis(subject, Severity::Ok, format!("off on the CPUs without a tick, {quiet}"), None);
     }
-    let found = format!("active on CPUs {active}, which have no tick: it interrupts real-time threads there");
+    let has = agreeing(active.len(), "has", "have");
+    let found = format!("active on {}, which {has} no tick: it interrupts real-time threads there", active.named());
     let remedy = format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words(&active));
     diagnosis(subject, Severity::Fix, found, Some(remedy))
 }

@@ -5,6 +5,7 @@
 
 use super::sources::{Snapshot, Source, Watched};
 use seatmap_os::usage::Usage;
+use seatmap_statistics::words::figure;
 use serde::Serialize;
 use std::fmt;
 
@@ -75,13 +76,14 @@ fn is_interrupt(source: &Source) -> bool {
 
 impl fmt::Display for OnCpu {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "CPU {}: {:.0} interrupts/s", self.cpu, self.interrupts_per_second)?;
+        write!(out, "CPU {}: {} interrupts/s", self.cpu, figure(self.interrupts_per_second, 0))?;
         let named = self.sources.iter().filter(|source| is_interrupt(source)).take(MOST_NAMED);
-        let named: Vec<String> = named.map(|source| format!("{} {:.0}", source.name, source.per_second)).collect();
+        let named: Vec<String> =
+            named.map(|source| format!("{} {}", source.name, figure(source.per_second, 0))).collect();
         if !named.is_empty() {
             write!(out, " ({})", named.join(", "))?;
         }
-        self.steal_percent.map_or(Ok(()), |percent| write!(out, ", {percent:.1} % taken by the hypervisor"))
+        self.steal_percent.map_or(Ok(()), |percent| write!(out, ", {} % taken by the hypervisor", figure(percent, 1)))
     }
 }
 

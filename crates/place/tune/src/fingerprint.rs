@@ -1,6 +1,7 @@
 //! The facts of a computer that must be equal for two results to be comparable.
 
 use seatmap_machine::Environment;
+use seatmap_machine::smt_word;
 use serde::{Deserialize, Serialize};
 
 /// The computer and its settings, as far as they decide how fast a program runs. A word is absent where the computer
@@ -93,7 +94,7 @@ impl Fingerprint {
             ("kernel", word(&self.kernel)),
             ("governor", word(&self.governor)),
             ("turbo", turbo),
-            ("SMT", word(&self.smt)),
+            ("SMT", word(&self.smt.as_deref().map(smt_word))),
             ("huge pages", word(&self.thp)),
             ("mitigations", word(&self.mitigations)),
             ("quota of CPU time", word(&self.quota)),

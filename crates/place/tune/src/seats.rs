@@ -132,7 +132,8 @@ fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     }
     let (fast, slow): (Vec<Core>, Vec<Core>) = cores.into_iter().partition(is_fast);
     let left = CpuList(slow.iter().flat_map(|core| core.pus.iter().copied()).collect());
-    notes.push(format!("CPUs {left} are left out: they belong to cores of another kind"));
+    let (are, they) = if left.0.len() == 1 { ("is", "it belongs to a core") } else { ("are", "they belong to cores") };
+    notes.push(format!("{} {are} left out: {they} of another kind", left.named()));
     (fast, true)
 }
 

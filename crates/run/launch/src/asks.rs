@@ -2,7 +2,12 @@
 //!
 //! This module only reads variables and options, and never changes them: each line names the setting to change.
 
+use crate::allocator::SeatAllocator;
 use crate::executable::Executable;
+use crate::runtime::{JAVA_OPTION, JAVA_VARIABLES, Runtime};
+use crate::runtimes::{Fit, fit};
+use seatmap_document::visible;
+use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -42,22 +47,37 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     ("ffmpeg", &["-threads"]),
 ];
 
-/// The option of Java's virtual machine, and the variables that may hold it (java(1)).
-const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
-const JAVA_VARIABLES: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
+/// A setting of a program that does not fit its seats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The sentence, which names the setting to change.
+    pub what: String,
+    /// Whether the seats make the program slower, or cannot hold its threads, until it is changed.
+    pub is_grave: bool,
+}
 
-/// The settings of a program that do not fit this number of CPUs to sit on, a line each.
+/// The settings of a program that do not fit its seats. `widens` says whether threads may run on all seats where they
+/// need to.
 #[must_use]
-pub fn disagreements(program: &Executable, cpus: usize) -> Vec<String> {
+pub fn disagreements(program: &Executable, seating: &SeatAllocator, widens: bool) -> Vec<Disagreement> {
+    if seating.ordered_tasks() == 0 {
+        return Vec::new();
+    }
+    let cpus = seating.whole().len();
     let arguments: Vec<String> = program.arguments().iter().map(|text| text.to_string_lossy().into_owned()).collect();
     let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     let variable = |name: &str| Some(variables.get(OsStr::new(name))?.to_string_lossy().trim().to_owned());
-    of(&name, arguments.get(1..).unwrap_or_default(), &variable, cpus)
+    let own = arguments.get(1..).unwrap_or_default();
+    let runtime = Runtime::of(path);
+    let is_narrow = fit(seating, widens, runtime) == Fit::Narrow;
+    let narrowed = is_narrow && runtime.asks_again() && !runtime.is_sized(own, &variable);
+    let narrowed = narrowed.then(|| Disagreement { what: runtime.narrowed(&visible(&name), cpus), is_grave: true });
+    of(&name, own, &variable, cpus).into_iter().chain(narrowed).collect()
 }
 
-fn of(name: &str, arguments: &[String], variable: &dyn Fn(&str) -> Option<String>, cpus: usize) -> Vec<String> {
+fn of(name: &str, arguments: &[String], variable: &dyn Fn(&str) -> Option<String>, cpus: usize) -> Vec<Disagreement> {
     let counts = COUNTS.iter().filter_map(|name| count(name, &variable(name)?, cpus));
     let bindings = BINDINGS.iter().filter_map(|(name, harmless)| binding(name, &variable(name)?, harmless));
     let option = option(name, arguments).and_then(|(option, value)| {
@@ -68,25 +88,28 @@ fn of(name: &str, arguments: &[String], variable: &dyn Fn(&str) -> Option<String
     counts.chain(bindings).chain(option).chain(java).collect()
 }
 
-fn count(name: &str, value: &str, cpus: usize) -> Option<String> {
+fn count(name: &str, value: &str, cpus: usize) -> Option<Disagreement> {
     let threads = value.split(',').next()?.trim().parse().ok()?;
     disagreement(name, "=", threads, cpus)
 }
 
 /// A number of threads that is not the number of CPUs.
-fn disagreement(what: &str, sets: &str, threads: usize, cpus: usize) -> Option<String> {
+fn disagreement(what: &str, sets: &str, threads: usize, cpus: usize) -> Option<Disagreement> {
     let effect = match threads.cmp(&cpus) {
         std::cmp::Ordering::Equal => return None,
         std::cmp::Ordering::Less => "leaves seats empty",
         std::cmp::Ordering::Greater => "puts several threads on one CPU",
     };
-    let seats = if cpus == 1 { "the seats have 1 CPU".to_owned() } else { format!("the seats have {cpus} CPUs") };
-    Some(format!("{what}{sets}{threads} {effect}: {seats}; set {what}{sets}{cpus} for one thread a CPU"))
+    let seats = counted(cpus, "CPU");
+    let what =
+        format!("{what}{sets}{threads} {effect}: the seats have {seats}; set {what}{sets}{cpus} for one thread a CPU");
+    Some(Disagreement { what, is_grave: threads > cpus })
 }
 
-fn binding(name: &str, value: &str, harmless: &[&str]) -> Option<String> {
+fn binding(name: &str, value: &str, harmless: &[&str]) -> Option<Disagreement> {
     let binds = !value.is_empty() && !harmless.contains(&value.to_lowercase().as_str());
-    binds.then(|| format!("{name}={value} makes the program bind its threads itself, after Seatmap; unset {name}"))
+    let what = || format!("{name}={value} makes the program bind its threads itself, after Seatmap; unset {name}");
+    binds.then(|| Disagreement { what: what(), is_grave: true })
 }
 
 /// The program's own option and its value.
@@ -101,19 +124,14 @@ fn option(name: &str, arguments: &[String]) -> Option<(&'static str, usize)> {
     })
 }
 
-/// A Java thread that sits on one CPU sees one processor, whenever it asks.
-fn java(arguments: &[String], variable: &dyn Fn(&str) -> Option<String>, cpus: usize) -> Option<String> {
+/// The last number of processors that Java is told.
+fn java(arguments: &[String], variable: &dyn Fn(&str) -> Option<String>, cpus: usize) -> Option<Disagreement> {
     let elsewhere = JAVA_VARIABLES.iter().filter_map(|name| variable(name));
     let words: Vec<String> =
         elsewhere.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
     let all = words.iter().chain(arguments);
-    match all.filter_map(|word| word.strip_prefix(JAVA_OPTION)?.parse().ok()).next_back() {
-        Some(threads) => disagreement(JAVA_OPTION.trim_end_matches('='), "=", threads, cpus),
-        None if cpus > 1 => Some(format!(
-            "Java sizes pools by the CPUs of the thread that asks, and a seated thread has one; set {JAVA_OPTION}{cpus}"
-        )),
-        None => None,
-    }
+    let threads = all.filter_map(|word| word.strip_prefix(JAVA_OPTION)?.parse().ok()).next_back()?;
+    disagreement(JAVA_OPTION.trim_end_matches('='), "=", threads, cpus)
 }
 
 #[cfg(test)]
@@ -125,7 +143,8 @@ mod tests {
         let name = words.next().unwrap();
         let variable =
             |name: &str| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
-        of(&name, &words.collect::<Vec<_>>(), &variable, cpus).join("\n")
+        let found = of(&name, &words.collect::<Vec<_>>(), &variable, cpus);
+        found.into_iter().map(|found| found.what).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -151,10 +170,17 @@ mod tests {
     }
 
     #[test]
-    fn java_is_told_of_the_option_that_it_lacks() {
-        insta::assert_snapshot!(told("java -jar x.jar", &[], 2), @"Java sizes pools by the CPUs of the thread that asks, and a seated thread has one; set -XX:ActiveProcessorCount=2");
+    fn java_is_told_of_an_option_that_does_not_fit() {
+        assert_eq!(told("java -jar x.jar", &[], 2), "", "its threads may run on all seats");
         insta::assert_snapshot!(told("java -XX:ActiveProcessorCount=8 X", &[], 2), @"-XX:ActiveProcessorCount=8 puts several threads on one CPU: the seats have 2 CPUs; set -XX:ActiveProcessorCount=2 for one thread a CPU");
         assert_eq!(told("java X", &[("JAVA_TOOL_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2")], 2), "");
         assert_eq!(told("java X", &[], 1), "");
+    }
+
+    #[test]
+    fn settings_that_make_seats_worse_are_grave() {
+        let grave = |threads| disagreement("-t", " ", threads, 2).map(|found| found.is_grave);
+        assert_eq!([1, 2, 3].map(grave), [Some(false), None, Some(true)]);
+        assert!(binding("OMP_PLACES", "cores", &[]).is_some_and(|found| found.is_grave));
     }
 }

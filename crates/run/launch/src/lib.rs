@@ -14,7 +14,7 @@
 //! | [`seats`], [`sets`], [`rule`] | the seats there are, how they are written, and which threads may take them |
 //! | [`allocator`] | decides which thread sits where, from the events of threads, without a system call |
 //! | `pinner` | carries the decisions out, and checks that they hold |
-//! | `runtime` | which languages' threads need another treatment |
+//! | `runtime`, `runtimes` | which languages' threads need another treatment, and which programs are of these |
 //! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |
 //! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
 //! | [`executable`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
@@ -57,6 +57,7 @@ mod inject;
 mod living;
 mod pinner;
 mod runtime;
+mod runtimes;
 mod signals;
 mod table;
 mod tracee;

@@ -5,6 +5,7 @@ use crate::verifier::size;
 use seatmap_os::mempolicy::MemoryNodes;
 use seatmap_os::pages::{self, Pages};
 use seatmap_os::{CpuSet, Root, Tid, layout, task};
+use seatmap_statistics::words::counted;
 
 /// The outcome of a move, in bytes that the process allocated itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,12 @@ pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<Moved, LaunchError> {
 }
 
 impl Moved {
+    /// Whether nothing stayed elsewhere than asked.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.stayed_bytes == 0 && self.refused_pages == 0
+    }
+
     /// A line for people.
     #[must_use]
     pub fn told(&self, nodes: &CpuSet) -> String {
@@ -61,8 +68,7 @@ impl Moved {
         let word = if nodes.only().is_some() { "node" } else { "nodes" };
         let refused = match refused_pages {
             0 => String::new(),
-            1 => " (the kernel refused 1 page)".to_owned(),
-            pages => format!(" (the kernel refused {pages} pages)"),
+            pages => format!(" (the kernel refused {})", counted(pages, "page")),
         };
         format!(
             "process {pid}: {moved} of its memory moved to {word} {nodes}, where {there} was; {stayed} stayed \

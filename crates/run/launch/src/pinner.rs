@@ -3,21 +3,22 @@
 //! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when
 //! it has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs
 //! there are after their first thread was created, so the creator takes its seat [`ASKED_AFTER`] later. Some runtimes
-//! ask later than that, and in the thread that was created ([`Runtime::AsksLate`]): both take their seats
-//! [`ASKED_LATE_AFTER`].
+//! ask later than that, and in the thread that was created ([`asks_late`](crate::runtime::Runtime::asks_late)): both take their seats
+//! [`ASKED_LATE_AFTER`]. Others ask at any time, in any thread: all their threads may run on all seats, unless each
+//! thread is to have its own ([`fit`]).
 
 use crate::allocator::{Move, SeatAllocator, Step};
 use crate::allowance::Allowance;
 use crate::policies::Policies;
 use crate::record::Trouble;
 use crate::rule;
-use crate::runtime::Runtime;
+use crate::runtimes::{Fit, Narrowed, Runtimes, fit};
 use crate::seats::Seat;
 use crate::threads::{Threads, Waited};
 use seatmap_os::task;
 use seatmap_os::task::{Family, Task};
 use seatmap_os::{CpuSet, Tid};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -68,11 +69,7 @@ pub(crate) struct Pinner {
     home: CpuSet,
     /// The program that seating starts at, where it does not start at once; `*` stands for any text.
     start_at: Option<String>,
-    /// The runtimes of processes that are not ordinary, and the known facts about files.
-    runtimes: HashMap<Tid, Runtime>,
-    files: HashMap<PathBuf, Runtime>,
-    /// Programs whose threads may run on all seats, each once.
-    roaming: Vec<PathBuf>,
+    runtimes: Runtimes,
     /// Whether threads that wait for a seat they share may run on all seats; how many do.
     widens: bool,
     widened: usize,
@@ -83,9 +80,17 @@ pub(crate) struct Pinner {
 impl Pinner {
     pub fn new(seating: SeatAllocator, home: CpuSet, start_at: Option<String>) -> Self {
         let allowance = Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE);
-        let (threads, runtimes, files, roaming) = (Threads::default(), HashMap::new(), HashMap::new(), Vec::new());
-        let (policies, widens, widened) = (Policies::none(), false, 0);
-        Pinner { seating, threads, policies, home, start_at, runtimes, files, roaming, widens, widened, allowance }
+        Pinner {
+            seating,
+            threads: Threads::default(),
+            policies: Policies::none(),
+            home,
+            start_at,
+            runtimes: Runtimes::default(),
+            widens: false,
+            widened: 0,
+            allowance,
+        }
     }
 
     /// The same, which lets threads that wait for a seat they share run on all seats.
@@ -94,9 +99,14 @@ impl Pinner {
         self
     }
 
-    /// Programs whose work moves among threads, which therefore may run on all seats.
+    /// Programs whose threads may run on all seats.
     pub fn roaming(&self) -> &[PathBuf] {
-        &self.roaming
+        self.runtimes.roaming()
+    }
+
+    /// Programs that find one CPU where they ask.
+    pub fn narrowed(&self) -> &[Narrowed] {
+        self.runtimes.narrowed()
     }
 
     /// The number of threads that may run on all seats, as they had to wait for theirs.
@@ -125,6 +135,9 @@ impl Pinner {
     /// A thread of a process that runs already.
     pub fn meet(&mut self, tid: Tid, pid: Tid) {
         let Some(task) = Task::of(tid) else { return };
+        if tid == pid {
+            self.runtimes.meet(pid, |runtime| fit(&self.seating, self.widens, runtime));
+        }
         self.threads.begin(tid, pid, false, true);
         let step = self.seating.found(tid, pid, &task.name);
         self.threads.enter(tid, step.seat.clone(), step.skipped);
@@ -182,7 +195,7 @@ impl Pinner {
             self.threads.renumber(former, tid);
             self.policies.renumber(former, tid);
         }
-        self.note_runtime(tid, file);
+        self.runtimes.note(tid, file, |runtime| fit(&self.seating, self.widens, runtime));
         if self.threads.living(tid).is_some_and(|living| living.is_outside) {
             return self.start(tid, file);
         }
@@ -197,7 +210,7 @@ impl Pinner {
         self.seating.exited(tid);
         self.threads.remove(tid);
         self.policies.remove(tid);
-        self.runtimes.remove(&tid);
+        self.runtimes.remove(tid);
     }
 
     /// Gives all threads of these processes that sit on seats, or wait, the mask that they would have without
@@ -244,7 +257,8 @@ impl Pinner {
     }
 
     fn thread(&mut self, tid: Tid, pid: Tid) {
-        let (begins, asks_late) = (self.seating.waits(pid), self.runtimes.get(&pid) == Some(&Runtime::AsksLate));
+        let begins = self.seating.waits(pid);
+        let asks_late = self.runtimes.of(pid).asks_late();
         for step in self.seating.thread(tid, pid) {
             let is_asked = begins && (step.tid == pid || asks_late && step.tid == tid);
             match step.seat.clone() {
@@ -275,9 +289,10 @@ impl Pinner {
     fn apply(&mut self, step: &Step) {
         let Step { tid, seat, skipped, shares } = step;
         let Some(living) = self.threads.living(*tid) else { return };
-        let moves_work = self.widens && self.runtimes.get(&living.pid) == Some(&Runtime::MovesWork);
+        let runtime = self.runtimes.of(living.pid);
+        let roams = runtime.asks_again() && fit(&self.seating, self.widens, runtime) == Fit::Roams;
         let whole = |seat: &Seat| Seat { cpus: self.seating.whole().clone(), ..seat.clone() };
-        let seat = &seat.as_ref().map(|seat| if moves_work { whole(seat) } else { seat.clone() });
+        let seat = &seat.as_ref().map(|seat| if roams { whole(seat) } else { seat.clone() });
         let has_waited = living.waits_since.is_some();
         if *shares {
             living.shares = Some(Waited { at: Instant::now(), waited_ns: task::waited_ns(*tid).unwrap_or(0) });
@@ -348,19 +363,6 @@ impl Pinner {
                 living.shares = None;
             }
         }
-    }
-
-    fn note_runtime(&mut self, tid: Tid, file: &Path) {
-        let known = self.files.get(file).copied();
-        let runtime = known.unwrap_or_else(|| Runtime::of(file));
-        if known.is_none() {
-            self.files.insert(file.to_owned(), runtime);
-            self.roaming.extend((self.widens && runtime == Runtime::MovesWork).then(|| file.to_owned()));
-        }
-        match runtime {
-            Runtime::Ordinary => self.runtimes.remove(&tid),
-            other => self.runtimes.insert(tid, other),
-        };
     }
 
     /// Removes the problem from a look that was made when another thread had just replaced this one: that look saw

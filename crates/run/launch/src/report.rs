@@ -25,8 +25,14 @@ pub struct Report {
     pub helpers: usize,
     /// The number of threads that may run on all seats, as they had to wait for one that they shared.
     pub widened: usize,
-    /// The files of programs whose work moves among threads, so that each may run on all seats.
+    /// The files of programs that size themselves again and again by the CPUs of any thread, so that each may run on
+    /// all seats.
     pub roaming: Vec<String>,
+    /// The files of such programs whose threads have a seat each, so that they find fewer CPUs than there are seats.
+    pub narrowed: Vec<String>,
+    /// The sentences about them, but for the program that was started: the launcher says that one before it starts it.
+    #[serde(skip)]
+    pub narrowed_lines: Vec<String>,
     /// The number of them that were skipped.
     pub skipped: usize,
     /// The number of them that had no seat, the skipped left out.
@@ -99,6 +105,10 @@ impl Report {
         let seats = pinner.seating.seats();
         let named = |record| thread(record, &seats.names);
         let threads: Vec<SeatedThread> = pinner.threads.records().iter().map(named).collect();
+        let of_path = |path: &std::path::Path| path.display().to_string();
+        let cpus = pinner.seating.whole().len();
+        let narrowed = pinner.narrowed().iter();
+        let later = narrowed.clone().filter(|narrowed| !narrowed.is_first);
         let taken: std::collections::HashSet<usize> = threads.iter().filter_map(|thread| thread.task).collect();
         Report {
             format: FORMAT,
@@ -106,7 +116,9 @@ impl Report {
             created: pinner.threads.created(),
             helpers: pinner.threads.helpers(),
             widened: pinner.widened(),
-            roaming: pinner.roaming().iter().map(|path| path.display().to_string()).collect(),
+            roaming: pinner.roaming().iter().map(|path| of_path(path)).collect(),
+            narrowed_lines: later.map(|narrowed| narrowed.sentence(cpus)).collect(),
+            narrowed: narrowed.map(|narrowed| of_path(&narrowed.file)).collect(),
             skipped: pinner.threads.skipped(),
             unseated: pinner.threads.unseated(),
             tasks: seats.cpus.len(),

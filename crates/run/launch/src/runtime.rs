@@ -4,11 +4,6 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Programs that ask for the number of CPUs after they have created threads. Java's launcher creates a thread that asks
-/// and then sizes the garbage collector and the compilers; Node, Deno and Bun start workers before they run the script,
-/// which asks.
-const LATE_ASKERS: [&str; 5] = ["java", "node", "nodejs", "deno", "bun"];
-
 /// The section that Go's linker writes into every program (package `debug/buildinfo`).
 const OF_GO: &[u8] = b".go.buildinfo\0";
 
@@ -19,28 +14,77 @@ const SECTION_BYTES: usize = 64;
 /// The most bytes of section names that are read.
 const MOST_NAMES_BYTES: u64 = 1 << 16;
 
-/// The runtime of a program, by its treatment of threads.
+/// The option of Java's virtual machine, and the variables that may hold it (java(1)).
+pub(crate) const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
+pub(crate) const JAVA_VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
+/// The variable that says how many threads of Go work at a time (package `runtime`).
+const GO_VARIABLE: &str = "GOMAXPROCS";
+
+/// The runtime of a program, as far as seats depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runtime {
-    /// A thread is a unit of work; the program reads the number of CPUs at its start.
+    /// A thread is a unit of work, and the program reads the number of CPUs once, at its start. OpenMP, Tokio, Rayon,
+    /// Julia and Erlang are like that; Python has no setting for its threads.
     Ordinary,
-    /// The program reads the number of CPUs later than that, and in another thread than the first.
-    AsksLate,
-    /// Work moves among threads, which read the number of CPUs over and over: Go. A seat for a thread is meaningless
+    /// The program reads the number of CPUs once, after it has created threads.
+    DotNet,
+    /// Its launcher creates a thread that asks for the number of CPUs and sizes the garbage collector and the compilers
+    /// by it. Whoever makes a pool asks again, and is told of the CPUs of the thread that asks.
+    Java,
+    /// Workers start before the script runs; the script asks whenever it starts more (`os.availableParallelism`).
+    Node,
+    /// Work moves among threads, which read the number of CPUs over and over. A seat for a thread is meaningless
     /// there, and a narrow mask makes the program start fewer threads.
-    MovesWork,
+    Go,
 }
 
 impl Runtime {
     /// The runtime of a program's file. One that cannot be read is taken for ordinary.
     pub fn of(file: &Path) -> Self {
-        if file.file_name().is_some_and(|name| LATE_ASKERS.iter().any(|asker| name == *asker)) {
-            return Runtime::AsksLate;
+        match file.file_name().and_then(|name| name.to_str()) {
+            Some("java") => return Runtime::Java,
+            Some("node" | "nodejs" | "deno" | "bun") => return Runtime::Node,
+            Some("dotnet") => return Runtime::DotNet,
+            _ => {}
         }
         match has_section(file, OF_GO) {
-            Ok(true) => Runtime::MovesWork,
+            Ok(true) => Runtime::Go,
             _ => Runtime::Ordinary,
         }
+    }
+
+    /// Whether the first two threads of a process ask for the number of CPUs some time after its start.
+    pub fn asks_late(self) -> bool {
+        matches!(self, Runtime::DotNet | Runtime::Java | Runtime::Node)
+    }
+
+    /// Whether any thread may ask for the number of CPUs at any time, and the program does less work where it is told
+    /// of one.
+    pub fn asks_again(self) -> bool {
+        matches!(self, Runtime::Java | Runtime::Node | Runtime::Go)
+    }
+
+    /// Whether its user has told it the number of CPUs, so that it does not ask.
+    pub fn is_sized(self, arguments: &[String], variable: &dyn Fn(&str) -> Option<String>) -> bool {
+        match self {
+            Runtime::Java => {
+                let elsewhere = JAVA_VARIABLES.iter().filter_map(|name| variable(name));
+                elsewhere.chain(arguments.iter().cloned()).any(|text| text.contains(JAVA_OPTION))
+            }
+            Runtime::Go => variable(GO_VARIABLE).is_some(),
+            _ => false,
+        }
+    }
+
+    /// The sentence about a program that asks for the number of CPUs in a thread which has one.
+    pub fn narrowed(self, program: &str, cpus: usize) -> String {
+        let remedy = match self {
+            Runtime::Java => format!("set {JAVA_OPTION}{cpus}"),
+            Runtime::Go => format!("set {GO_VARIABLE}={cpus}"),
+            _ => format!("tell it to start {cpus} workers"),
+        };
+        format!("{program} sizes itself by the CPUs of the thread that asks, and a seated thread has one; {remedy}")
     }
 }
 
@@ -98,8 +142,27 @@ mod tests {
         assert!(has(&program(b"\0.text\0.go.buildinfo\0.data\0")));
         assert!(!has(&program(b"\0.text\0.data\0")) && !has(b"#!/bin/sh\n") && !has(b""));
         assert_eq!(Runtime::of(&std::env::current_exe().unwrap()), Runtime::Ordinary);
-        assert_eq!(Runtime::of(Path::new("/opt/jdk/bin/java")), Runtime::AsksLate);
+        assert_eq!(Runtime::of(Path::new("/opt/jdk/bin/java")), Runtime::Java);
         assert_eq!(Runtime::of(Path::new("/no/such")), Runtime::Ordinary);
+    }
+
+    #[test]
+    fn users_may_tell_a_runtime_the_number_of_cpus() {
+        let none = |_: &str| None;
+        let word = |text: &str| vec![text.to_owned()];
+        assert!(Runtime::Java.is_sized(&word("-XX:ActiveProcessorCount=2"), &none));
+        assert!(!Runtime::Java.is_sized(&word("-Xmx1g"), &none) && !Runtime::Node.is_sized(&[], &none));
+        let has =
+            |wanted: &'static str, text: &'static str| move |name: &str| (name == wanted).then(|| text.to_owned());
+        assert!(Runtime::Java.is_sized(&[], &has("JDK_JAVA_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2")));
+        assert!(Runtime::Go.is_sized(&[], &has("GOMAXPROCS", "2")) && !Runtime::Go.is_sized(&[], &none));
+    }
+
+    #[test]
+    fn sentences_name_the_setting_of_the_runtime() {
+        insta::assert_snapshot!(Runtime::Java.narrowed("java", 4), @"java sizes itself by the CPUs of the thread that asks, and a seated thread has one; set -XX:ActiveProcessorCount=4");
+        insta::assert_snapshot!(Runtime::Go.narrowed("hugo", 4), @"hugo sizes itself by the CPUs of the thread that asks, and a seated thread has one; set GOMAXPROCS=4");
+        insta::assert_snapshot!(Runtime::Node.narrowed("node", 4), @"node sizes itself by the CPUs of the thread that asks, and a seated thread has one; tell it to start 4 workers");
     }
 
     proptest! {

@@ -4,6 +4,7 @@ use crate::report::{Behind, Report, SeatedThread};
 use crate::verifier::ProcessMemory;
 use seatmap_document::visible;
 use seatmap_os::CpuList;
+use seatmap_statistics::words::{agreeing, counted};
 
 /// The most rows shown; threads with problems are always reported.
 const MOST_ROWS: usize = 40;
@@ -28,66 +29,74 @@ impl Report {
         text
     }
 
-    /// The problems, a line each.
+    /// The problems, a line each: seats that were not had, that could not be kept, or that made a program do less.
     #[must_use]
     pub fn troubles(&self) -> Vec<String> {
         let policies = self.threads.iter().filter_map(policy_trouble);
-        self.troubled().map(trouble).chain(policies).chain(self.hampered.told()).collect()
+        let pages = self.pages(|process| process.is_elsewhere());
+        let of_threads = self.troubled().map(trouble).chain(policies);
+        self.losses().into_iter().chain(of_threads).chain(pages).chain(self.hampered.told()).collect()
+    }
+
+    /// The problems that are not one thread's, a line each.
+    #[must_use]
+    pub fn losses(&self) -> Vec<String> {
+        let losses = [self.came_otherwise(), self.shared(), self.given_up()];
+        losses.into_iter().flatten().chain(self.narrowed_lines.iter().cloned()).collect()
     }
 
     /// Remarks that are not problems, a line each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let notes = [
-            self.left_over(),
-            self.came_otherwise(),
-            self.empty_seats(),
-            self.wide_first(),
-            self.helpers(),
-            self.shared(),
-            self.left_behind(),
-        ];
+        let notes = [self.left_over(), self.empty_seats(), self.wide_first(), self.helpers(), self.kept_behind()];
         let roaming = self.roaming.iter().map(|program| {
             format!(
-                "{} is a program of Go, which moves its work among threads: each may run on all seats; --strict seats \
-                 them one by one, and needs GOMAXPROCS",
+                "{} asks for the number of CPUs in any of its threads, at any time: each may run on all seats; \
+                 --strict seats them one by one",
                 visible(program)
             )
         });
-        notes.into_iter().flatten().chain(roaming).chain(self.pages()).collect()
+        notes.into_iter().flatten().chain(roaming).chain(self.pages(|process| !process.is_elsewhere())).collect()
     }
 
-    /// Where the pages of the program's processes were.
-    fn pages(&self) -> Vec<String> {
+    /// Where the pages of these of the program's processes were.
+    fn pages(&self, are_meant: impl Fn(&ProcessMemory) -> bool) -> Vec<String> {
         let Some(memory) = &self.memory else { return Vec::new() };
-        let mut told: Vec<String> = memory.processes.iter().take(MOST_PROCESSES).map(ProcessMemory::told).collect();
-        if let Some(more) = memory.processes.len().checked_sub(MOST_PROCESSES).filter(|more| *more > 0) {
-            told.push(format!("memory of {more} more processes: see --report"));
+        let meant: Vec<&ProcessMemory> = memory.processes.iter().filter(|process| are_meant(process)).collect();
+        let mut lines: Vec<String> = meant.iter().take(MOST_PROCESSES).map(|process| process.told()).collect();
+        if let Some(more) = meant.len().checked_sub(MOST_PROCESSES).filter(|more| *more > 0) {
+            lines.push(format!("memory of {}: see --report", counted(more, "more process")));
         }
-        told
+        lines
     }
 
-    fn left_over(&self) -> Option<String> {
-        let count = match self.unseated {
-            0 => return None,
-            1 => "1 thread".to_owned(),
-            count => format!("{count} threads"),
-        };
-        let was = if self.unseated == 1 { "was" } else { "were" };
-        Some(match (self.ordered_tasks, self.tasks) {
-            (0, _) => format!("{count} that no rule has a task for {was} left where the kernel puts them"),
-            (_, 1) => format!("{count} beyond the 1 task {was} left where the kernel puts them"),
-            (_, tasks) => format!("{count} beyond the {tasks} tasks {was} left where the kernel puts them"),
+    /// The threads for which there was no seat. Their launcher knows whether they should have had one.
+    #[must_use]
+    pub fn left_over(&self) -> Option<String> {
+        if self.unseated == 0 {
+            return None;
+        }
+        let threads = counted(self.unseated, "thread");
+        let were = agreeing(self.unseated, "was", "were");
+        Some(match self.ordered_tasks {
+            0 => format!("{threads} that no rule has a task for {were} left where the kernel puts them"),
+            _ => {
+                let tasks = counted(self.tasks, "task");
+                format!("{threads} beyond the {tasks} {were} left where the kernel puts them")
+            }
         })
     }
 
     fn came_otherwise(&self) -> Option<String> {
-        let (threads, seats) = match self.strangers {
-            0 => return None,
-            1 => ("1 thread was".to_owned(), "it took the next seat"),
-            count => (format!("{count} threads were"), "they took the next seats"),
-        };
-        Some(format!("{threads} created by another way than any task of the plan; {seats} in the order of creation"))
+        if self.strangers == 0 {
+            return None;
+        }
+        let threads = counted(self.strangers, "thread");
+        let were = agreeing(self.strangers, "was", "were");
+        let seats = agreeing(self.strangers, "it took the next seat", "they took the next seats");
+        Some(format!(
+            "{threads} {were} created by another way than any task of the plan; {seats} in the order of creation"
+        ))
     }
 
     fn empty_seats(&self) -> Option<String> {
@@ -110,46 +119,61 @@ impl Report {
     }
 
     fn helpers(&self) -> Option<String> {
-        match self.helpers {
-            0 => None,
-            1 => Some("1 short-lived process ended before it could take a seat; --strict seats it, too".to_owned()),
-            count => {
-                Some(format!("{count} short-lived processes ended before they could take a seat; --strict seats them"))
-            }
+        if self.helpers == 0 {
+            return None;
         }
+        let helpers = counted(self.helpers, "short-lived process");
+        let they = agreeing(self.helpers, "it", "they");
+        let them = agreeing(self.helpers, "it, too", "them");
+        Some(format!("{helpers} ended before {they} could take a seat; --strict seats {them}"))
     }
 
     fn shared(&self) -> Option<String> {
-        let (threads, them, their) = match self.widened {
-            0 => return None,
-            1 => ("1 thread".to_owned(), "it", "its seat"),
-            count => (format!("{count} threads"), "each", "their seats"),
-        };
+        if self.widened == 0 {
+            return None;
+        }
+        let threads = counted(self.widened, "thread");
+        let their = agreeing(self.widened, "its seat", "their seats");
+        let each = agreeing(self.widened, "it", "each");
         Some(format!(
-            "{threads} had to wait for other threads on {their} and may run on all seats since; --strict keeps {them} in place"
+            "{threads} had to wait for other threads on {their} and may run on all seats since; --strict keeps {each} \
+             in place"
         ))
     }
 
-    fn left_behind(&self) -> Option<String> {
-        let Behind { processes, threads, supervisor, freed } = self.behind?;
-        let live = match (processes, threads) {
-            (1, 1) => "1 process lives on".to_owned(),
-            (1, threads) => format!("1 process with {threads} threads lives on"),
-            (processes, threads) => format!("{processes} processes with {threads} threads live on"),
-        };
-        Some(match (supervisor, freed) {
-            (Some(pid), _) => {
-                let (them, their) = if processes == 1 { ("it", "its") } else { ("them", "their") };
-                format!(
-                    "{live}; process {pid} keeps {them} seated ('kill {pid}' ends that, and gives {them} {their} CPUs back)"
-                )
-            }
-            (None, 0) => format!("{live}, and none of them was seated"),
-            (None, 1) => format!("{live}; seating has ended, and 1 thread may use all of the program's CPUs again"),
-            (None, freed) => {
-                format!("{live}; seating has ended, and {freed} threads may use all of the program's CPUs again")
+    /// The processes that live on, and the one that keeps them seated.
+    fn kept_behind(&self) -> Option<String> {
+        let behind = self.behind?;
+        let pid = behind.supervisor?;
+        let (them, their) = if behind.processes == 1 { ("it", "its") } else { ("them", "their") };
+        let live = behind.sentence();
+        Some(format!(
+            "{live}; process {pid} keeps {them} seated ('kill {pid}' ends that, and gives {them} {their} CPUs back)"
+        ))
+    }
+
+    /// The processes that live on without anything that keeps their seats.
+    fn given_up(&self) -> Option<String> {
+        let behind = self.behind.filter(|behind| behind.supervisor.is_none())?;
+        let live = behind.sentence();
+        Some(match behind.freed {
+            0 => format!("{live}, and none of them was seated"),
+            freed => {
+                let threads = counted(freed, "thread");
+                format!("{live}; seating has ended, and {threads} may use all of the program's CPUs again")
             }
         })
+    }
+}
+
+impl Behind {
+    fn sentence(&self) -> String {
+        let live = if self.processes == 1 { "lives" } else { "live" };
+        let threads = match (self.processes, self.threads) {
+            (1, 1) => String::new(),
+            (_, threads) => format!(" with {}", counted(threads, "thread")),
+        };
+        format!("{}{threads} {live} on", counted(self.processes, "process"))
     }
 }
 
@@ -217,6 +241,33 @@ mod tests {
     use crate::policies::ThreadMemory;
     use crate::verifier::{MemoryReport, PagesOnNode};
 
+    /// Every sentence of a report, with 0, 1 and 2 of everything.
+    #[test]
+    fn number_words_are_right() {
+        for count in [0, 1, 2] {
+            for supervisor in [None, Some(7)] {
+                let behind = Behind { processes: count, threads: count, supervisor, freed: count };
+                let report = Report {
+                    created: count,
+                    helpers: count,
+                    widened: count,
+                    unseated: count,
+                    tasks: count,
+                    ordered_tasks: count,
+                    strangers: count,
+                    empty_tasks: (0..count).collect(),
+                    behind: (count > 0).then_some(behind),
+                    narrowed_lines: vec![crate::runtime::Runtime::Java.narrowed("java", count)],
+                    ..report(Vec::new())
+                };
+                for line in report.troubles().iter().chain(&report.notes()) {
+                    let faults = seatmap_statistics::words::faults(line);
+                    assert!(faults.is_empty(), "{faults:?}");
+                }
+            }
+        }
+    }
+
     fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> SeatedThread {
         SeatedThread {
             order,
@@ -243,6 +294,8 @@ mod tests {
             helpers: 0,
             widened: 0,
             roaming: Vec::new(),
+            narrowed: Vec::new(),
+            narrowed_lines: Vec::new(),
             skipped: 0,
             unseated: threads.iter().filter(|thread| !thread.has_seat()).count(),
             tasks: 4,
@@ -289,7 +342,7 @@ mod tests {
         report.threads[0].cpus = vec![4, 5];
         let told = |behind| {
             let report = Report { behind: Some(behind), ..report.clone() };
-            report.notes().last().cloned().unwrap()
+            report.losses().last().or(report.notes().last()).cloned().unwrap()
         };
         insta::assert_snapshot!(report.notes().join("\n"), @"
         the program created no other thread, so it kept the whole set, 4,5; --strict seats it
@@ -300,9 +353,9 @@ mod tests {
         insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
         report.strangers = 2;
         let strangers = "2 threads were created by another way than any task of the plan; they took the next seats";
-        assert!(report.notes().iter().any(|note| note.starts_with(strangers)), "{:?}", report.notes());
+        assert!(report.losses().iter().any(|loss| loss.starts_with(strangers)), "{:?}", report.losses());
         report.widened = 3;
-        insta::assert_snapshot!(report.notes().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
+        insta::assert_snapshot!(report.losses().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
     }
 
     #[test]

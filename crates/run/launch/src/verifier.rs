@@ -156,6 +156,12 @@ impl MemoryReport {
 }
 
 impl ProcessMemory {
+    /// Whether some of its own memory is elsewhere than asked.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        self.elsewhere_bytes.is_some_and(|bytes| bytes > 0)
+    }
+
     /// A line for people: how much memory, and on which nodes.
     #[must_use]
     pub fn told(&self) -> String {

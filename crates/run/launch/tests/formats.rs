@@ -47,6 +47,8 @@ fn full() -> Report {
         helpers: 3,
         widened: 1,
         roaming: vec!["/opt/server".into()],
+        narrowed: vec!["/usr/bin/java".into()],
+        narrowed_lines: Vec::new(),
         skipped: 0,
         unseated: 1,
         tasks: 3,

@@ -20,6 +20,8 @@ pub enum Subject {
     },
     /// Processes that run, with everything that they start meanwhile.
     Processes(Vec<Tid>),
+    /// Those of these processes that live when the observation begins, with everything that they start meanwhile.
+    Survivors(Vec<Tid>),
     /// The processes of a control group and of the groups below it, with everything that they start meanwhile.
     Group(String),
 }
@@ -33,6 +35,10 @@ impl Subject {
                 let gone = pids.iter().find(|pid| !task::lives(**pid));
                 gone.map_or(Ok(()), |pid| Err(ObserveError::NoProcess(*pid)))?;
                 follow_all(pids.iter().copied().map(process_of), source)
+            }
+            Subject::Survivors(pids) => {
+                let living: BTreeSet<Tid> = pids.iter().copied().filter(|pid| task::lives(*pid)).collect();
+                follow_all(living.into_iter().map(process_of), source)
             }
             Subject::Group(path) => match of_group(path) {
                 pids if pids.is_empty() => Err(ObserveError::NoGroup(path.clone())),
@@ -86,4 +92,21 @@ fn stderr() -> Stdio {
 /// Asks a command to end, by SIGTERM. One that has ended already is left alone.
 pub fn ask_to_end(command: &Child) {
     let _ = rustix::process::kill_process(rustix::process::Pid::from_child(command), rustix::process::Signal::TERM);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Means, Method, Session};
+
+    #[test]
+    fn processes_that_have_ended_are_left_out_of_survivors() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let gone = Tid::try_from(child.id()).unwrap();
+        child.wait().unwrap();
+        let begin = |subject: Subject| Session::begin(Some(Method::Wakeups), Means::Best, &subject).map(|_| ());
+        let own = Tid::try_from(std::process::id()).unwrap();
+        let found = begin(Subject::Survivors(vec![gone, own]));
+        assert!(!matches!(found, Err(ObserveError::NoProcess(_))), "{found:?}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::{Method, Observation, Phase, Share, Task};
 use seatmap_document::visible;
+use seatmap_statistics::words::counted;
 
 /// The most tasks and pairs shown; the document has all.
 const MOST_TASKS: usize = 16;
@@ -95,10 +96,6 @@ impl Observation {
     fn rate(&self, messages: f64) -> String {
         amount(messages / self.seconds().max(1e-9))
     }
-}
-
-fn counted(count: usize, of: &str) -> String {
-    format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A number with two or three digits and its multiplier.

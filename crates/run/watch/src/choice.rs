@@ -7,7 +7,7 @@ use crate::files::Files;
 use crate::glob;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::sched::Status;
-use seatmap_os::{Tid, task};
+use seatmap_os::{Tid, published, task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -178,7 +178,24 @@ fn members(
     let pids: BTreeSet<Tid> = tids.difference(known).copied().filter_map(program).collect();
     let programs: BTreeSet<Tid> =
         pids.into_iter().filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false)).collect();
-    if programs.is_empty() { Err(ChoiceError::Empty(looked_for)) } else { Ok(programs) }
+    if programs.is_empty() {
+        Err(ChoiceError::Empty(looked_for))
+    } else {
+        Ok(without_launchers(files, known, programs))
+    }
+}
+
+/// These programs without Seatmap's own processes: `seatmap run` is in the group of the program that it seats, where its
+/// threads have no seat and need none. A group with nothing else keeps them.
+fn without_launchers(files: &mut Files, known: &BTreeSet<Tid>, programs: BTreeSet<Tid>) -> BTreeSet<Tid> {
+    let is_shown = |pid: &Tid| published::shows(&files.root, *pid, published::SEATING);
+    let mut own: BTreeSet<String> = BTreeSet::new();
+    let supervisors: Vec<Tid> = programs.iter().copied().filter(is_shown).collect();
+    own.extend(supervisors.into_iter().filter_map(|pid| program_file(files, pid)));
+    own.extend(files.proc.link(format_args!("self/exe")).ok());
+    let is_other = |pid: &Tid| program_file(files, *pid).is_none_or(|file| !own.contains(&file));
+    let others: BTreeSet<Tid> = programs.iter().copied().filter(is_other).collect();
+    if others.is_empty() && known.is_empty() { programs } else { others }
 }
 
 fn of_unit(files: &mut Files, known: &BTreeSet<Tid>, name: &str) -> Result<BTreeSet<Tid>, ChoiceError> {

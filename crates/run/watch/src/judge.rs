@@ -26,12 +26,13 @@ mod strangers;
 pub mod told;
 mod variables;
 
-use crate::expected::Expected;
+use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::{Finding, Gravity};
 use crate::rule::Rule;
 use crate::seating::{Process, Seating, Thread, Unseen};
-pub(crate) use facts::Facts;
+pub(crate) use facts::{Facts, Sitter};
 use seatmap_machine::Topology;
+use seatmap_os::{Root, Tid};
 use serde::{Deserialize, Serialize};
 
 /// The things that a seating is held against.
@@ -43,6 +44,48 @@ pub struct Asked {
     pub expected: Option<Expected>,
     /// Whether things that could not be seen fail the check.
     pub strict: bool,
+}
+
+impl Asked {
+    /// What this seating is held against: where neither rules nor seats were named, the seats that the launchers of its
+    /// programs show (`seatmap run`, while it runs).
+    #[must_use]
+    pub fn of(&self, root: &Root, seating: &Seating) -> Self {
+        let expected = match self.expected.is_none() && self.rules.is_empty() {
+            true => Expected::shown(root, seating),
+            false => self.expected.clone(),
+        };
+        Asked { expected, ..self.clone() }
+    }
+}
+
+/// The seat that a thread should have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ThreadSeat {
+    /// The process.
+    pub pid: Tid,
+    /// The thread.
+    pub tid: Tid,
+    /// The seat's name: `task 3`, `task 3 'left'`, `thread 4711`.
+    pub label: String,
+    /// Its CPUs, as a list.
+    pub cpus: String,
+}
+
+/// The seats that threads should have, by process and thread.
+#[must_use]
+pub fn seats(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<ThreadSeat> {
+    let Some(expected) = &asked.expected else { return Vec::new() };
+    let facts = Facts::new(seating, topology, Some(expected));
+    let seat = |(sitter, seat): (&Sitter, &ExpectedSeat)| ThreadSeat {
+        pid: sitter.thread.pid,
+        tid: sitter.tid(),
+        label: seat.label.clone(),
+        cpus: seat.cpus.to_string(),
+    };
+    let mut seats: Vec<ThreadSeat> = facts.seated(expected).into_iter().map(seat).collect();
+    seats.sort_by_key(|seat| (seat.pid, seat.tid));
+    seats
 }
 
 /// A rule as a function.
@@ -88,6 +131,12 @@ pub fn judge(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<Findi
         }
     }
     distinct.sort_by_key(|finding| (std::cmp::Reverse(finding.gravity), finding.pid));
+    // Every seating of every test is a test of the sentences.
+    #[cfg(test)]
+    for finding in &distinct {
+        let faults = seatmap_statistics::words::faults(&finding.what);
+        assert!(faults.is_empty(), "{faults:?}");
+    }
     distinct
 }
 

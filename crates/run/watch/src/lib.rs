@@ -46,7 +46,7 @@ pub mod variables;
 pub use choice::{Choice, ChoiceError};
 pub use expected::Expected;
 pub use finding::{Finding, Gravity};
-pub use judge::{Asked, Verdict, judge};
+pub use judge::{Asked, ThreadSeat, Verdict, judge};
 pub use live::Live;
 pub use options::WatchOptions;
 pub use remedy::RemedyKind;

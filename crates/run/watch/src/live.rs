@@ -10,11 +10,12 @@ use crate::files::Files;
 use crate::limiting::Limiting;
 use crate::looks::{Leader, percent, seconds};
 use crate::process;
-use crate::seating::{Cpu, FORMAT, Kernel, Process, Quota, Seating, Thread};
+use crate::seating::{CellCpus, Cpu, FORMAT, Kernel, Process, Quota, Seating, Thread};
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::{Status, Times, migrations, policy_name};
 use seatmap_os::{CpuSet, Root, Tid, boot, devices};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
@@ -42,7 +43,7 @@ pub struct Frame {
 }
 
 /// The wakeups of one thread by another.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Wakes {
     /// The thread that woke the other one.
     pub from: Tid,
@@ -53,7 +54,7 @@ pub struct Wakes {
 }
 
 /// The events of a thread in a second.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Rates {
     /// How often it left a CPU, of itself or not.
     pub switches: f64,
@@ -176,6 +177,7 @@ impl Live {
             cpus: self.cpus(),
             quotas: self.quotas.clone(),
             kernel: self.kernel.clone(),
+            cells: CellCpus::all(&self.files.root),
             unseen: self.files.take_notes(),
         };
         Frame { seating, rates: self.seen.values().map(|seen| seen.rates).collect(), wakes: None }

@@ -2,7 +2,7 @@
 //!
 //! Times are in seconds and shares in percent of one CPU over the time between the first look and the last.
 
-use seatmap_os::Tid;
+use seatmap_os::{CpuSet, Root, Tid};
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -32,8 +32,34 @@ pub struct Seating {
     pub quotas: Vec<Quota>,
     /// The scheduler that decides.
     pub kernel: Kernel,
+    /// The cells that stand, whose CPUs other programs leave alone; older documents do not say.
+    #[serde(default)]
+    pub cells: Vec<CellCpus>,
     /// Things that this user could not see.
     pub unseen: Vec<Unseen>,
+}
+
+/// A cell of the computer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CellCpus {
+    /// Its name.
+    pub name: String,
+    /// Its CPUs, as a list.
+    pub cpus: String,
+}
+
+impl CellCpus {
+    /// The cells that stand on this computer.
+    pub(crate) fn all(root: &Root) -> Vec<Self> {
+        let standing = seatmap_cell::standing(root);
+        standing.into_iter().map(|(name, cpus)| CellCpus { name, cpus: cpus.to_string() }).collect()
+    }
+
+    /// Its CPUs.
+    #[must_use]
+    pub fn set(&self) -> CpuSet {
+        CpuSet::of_list(&self.cpus).unwrap_or_default()
+    }
 }
 
 /// A thread.

@@ -7,7 +7,7 @@ use crate::looks::{Found, Looks, seconds};
 use crate::options::WatchOptions;
 use crate::others::Others;
 use crate::process;
-use crate::seating::{Cpu, FORMAT, Interrupt, Kernel, Process, Seating, Thread};
+use crate::seating::{CellCpus, Cpu, FORMAT, Interrupt, Kernel, Process, Seating, Thread};
 use crate::trace::Trace;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{Came, Interrupts};
@@ -151,6 +151,7 @@ impl Watcher {
             cpus,
             quotas,
             kernel: Kernel::of(Scheduler::read(&self.files.root), &self.files.root),
+            cells: CellCpus::all(&self.files.root),
             unseen: self.files.take_notes(),
         }
     }

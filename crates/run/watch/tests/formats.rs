@@ -29,6 +29,7 @@ fn full() -> Seating {
         threads: vec![thread()],
         cpus: vec![cpu()],
         quotas: vec![quota()],
+        cells: vec![seatmap_watch::seating::CellCpus { name: "quiet".to_owned(), cpus: "1".to_owned() }],
         kernel: kernel(),
         unseen: vec![Unseen { what: "memory".into(), pids: vec![7], why: "not asked for".into() }],
     }

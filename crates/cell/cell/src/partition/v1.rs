@@ -28,7 +28,7 @@ const ROUNDS: u32 = 4;
 pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
     let base = base(layout)?;
     if let Some((sibling, cpus)) = rivals(site.root, &base, "").into_iter().find(|(_, cpus)| cpus.meets(&site.cell)) {
-        return Err(ClosingError::NotHere(format!("the cpuset {sibling} holds CPUs {cpus} of the cell's")));
+        return Err(ClosingError::NotHere(format!("the cpuset {sibling} holds {} of the cell's", cpus.named())));
     }
     let masks = chosen_masks(site, |task| !task.is_spared(&site.spared));
     site.note(&masks)?;
@@ -122,7 +122,7 @@ pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
         return Some("its control group is gone".into());
     }
     match value("cpuset.cpus").and_then(|text| CpuSet::of_list(&text)) {
-        Some(found) if found != *cell => return Some(format!("its cpuset holds CPUs {found} now")),
+        Some(found) if found != *cell => return Some(format!("its cpuset holds {} now", found.named())),
         _ => {}
     }
     (value("cpuset.cpu_exclusive").as_deref() != Some("1")).then(|| "its cpuset is not exclusive any more".into())

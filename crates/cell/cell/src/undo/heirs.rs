@@ -136,9 +136,11 @@ impl<'a> Family<'a> {
 
     fn unclear(&self, task: &Task, mask: &CpuSet) -> Left {
         let why = format!(
-            "it may run on CPUs {mask} alone, by its own choice or because of the cell, which cannot be told apart; \
+            "it may run on {} alone, by its own choice or because of the cell, which cannot be told apart; \
              'taskset -pc {} {}' widens it",
-            self.open, task.tid
+            mask.named(),
+            self.open,
+            task.tid
         );
         Left { path: format!("thread {} ({})", task.tid, task.name), why }
     }

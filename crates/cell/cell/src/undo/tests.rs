@@ -63,6 +63,19 @@ fn what_somebody_else_changed_is_left_and_told() {
     assert_eq!(state(&root), ["3", "1", "7"], "only the pages that were added are taken");
 }
 
+/// A cell on CPU 3, made while CPU 4 was offline; then CPU 4 came back, and the kernel gave its thread the whole node.
+#[test]
+fn a_mask_that_the_kernel_widened_is_put_back_with_the_cpu_that_came() {
+    assert_eq!(widened("0-3", "0-2", "0-2,4").as_deref(), Some("0-4"));
+    assert_eq!(widened("0-3", "0-2", "0-4").as_deref(), Some("0-4"));
+    assert_eq!(widened("0-3", "0-2", "0-2"), None, "as the cell left it");
+    assert_eq!(widened("0-3", "0-2", "1"), None, "somebody narrowed it");
+    let own = task::own_tid();
+    let path = format!("/proc/{own}");
+    let change = Change { what: What::Affinity, path, old: "0-3".into(), new: "0".into(), started_ticks: None };
+    assert_eq!(widened_by_kernel(&change, "0-3"), None, "a thread of a user was widened by somebody");
+}
+
 #[test]
 fn what_is_gone_or_was_never_made_needs_nothing() {
     let (folder, root) = computer();

@@ -24,6 +24,16 @@ pub struct Top {
     /// CAP_PERFMON.
     #[arg(long)]
     pub wakes: bool,
+    /// The seats that the threads should have, as for 'seatmap check': a plan, or what 'seatmap run --report' or 'seatmap
+    /// check -o' wrote; - is stdin. Without it, the seats that a living 'seatmap run' shows.
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
+    /// Accept a plan that was made for another machine.
+    #[arg(long, requires = "expect")]
+    pub any_machine: bool,
+    /// Print one look as JSON on stdout and end: the document of 'seatmap check --json', with the events a second.
+    #[arg(long, conflicts_with_all = ["record", "once"])]
+    pub json: bool,
     /// Print one frame as text and end. A stdout that is not a terminal has the same effect.
     #[arg(long, conflicts_with = "record")]
     pub once: bool,

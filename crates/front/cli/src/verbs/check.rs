@@ -1,20 +1,21 @@
 //! `seatmap check`.
 
+mod standard;
+
 use crate::args::{Check, ColourChoice};
-use crate::error::{AtFile, CliError};
+use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
 use crate::verbs::place::ranks;
-use crate::{input, place, plan_input, view};
+use crate::{place, view};
 use seatmap_machine::Topology;
-use seatmap_os::root::Root;
-use seatmap_ranks::RankPlan;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::judge::told::{Judged, changes};
 use seatmap_watch::seating::FORMAT;
-use seatmap_watch::{Asked, Choice, ChoiceError, Expected, Finding, Seating, Verdict, WatchOptions, Watcher};
-use std::path::Path;
+use seatmap_watch::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};
 use std::time::{Duration, Instant};
+
+pub(super) use standard::Standard;
 
 /// How often a long wait looks whether it was asked to stop.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -25,38 +26,13 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     if typed.json && file == Some(Destination::Stdout) {
         return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
     }
-    let (expected, ranks) = match &typed.expect {
-        Some(path) => expected(path, typed.any_machine)?,
-        None => (None, None),
-    };
-    let asked = Asked { rules: typed.rules.clone(), expected, strict: typed.strict };
+    let standard = Standard::new(&typed.rules, typed.expect.as_deref(), typed.any_machine, typed.strict)?;
     let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
-    let checker = Checker { typed, file, asked, ranks, topology: topology()?, coloured };
+    let checker = Checker { typed, file, standard, topology: topology()?, coloured };
     match typed.watch {
         None => checker.once(),
         Some(every) => checker.again_and_again(every),
     }
-}
-
-/// The seats in a plan, or in a seating; or a plan for the ranks of a job, whose seats depend on the processes found.
-fn expected(path: &Path, any_machine: bool) -> Result<(Option<Expected>, Option<RankPlan>), CliError> {
-    let bytes = input::bytes(path)?;
-    match ranks::of_bytes(path, &bytes)? {
-        Some(plan) => Ok((None, Some(plan))),
-        None => Ok((Some(of_threads(path, &bytes, any_machine)?), None)),
-    }
-}
-
-fn of_threads(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Expected, CliError> {
-    if seatmap_plan::plan::is_plan(bytes) {
-        let plan = plan_input::plan_in(path, bytes)?;
-        return match plan.check_machine(&place::host_name()) {
-            Err(error) if !any_machine => Err(CliError::input(AtFile::new(path, error))),
-            _ => Ok(Expected::of_plan(&plan)),
-        };
-    }
-    let read = Expected::of_seating(&String::from_utf8_lossy(bytes));
-    read.map_err(|error| CliError::input(AtFile::new(path, format!("neither a plan nor a seating: {error}"))))
 }
 
 /// The whole computer, as far as this process's control group shows it. Its own mask hides nothing.
@@ -71,8 +47,7 @@ pub(super) fn topology() -> Result<Topology, CliError> {
 struct Checker<'a> {
     typed: &'a Check,
     file: Option<Destination>,
-    asked: Asked,
-    ranks: Option<RankPlan>,
+    standard: Standard,
     topology: Topology,
     coloured: bool,
 }
@@ -88,7 +63,7 @@ impl Checker<'_> {
         };
         let choice = match choice(self.typed) {
             // Of a job, its ranks on this computer, bound or not.
-            Choice::Bound if self.ranks.is_some() => match ranks::living() {
+            Choice::Bound if self.standard.is_of_ranks() => match ranks::living() {
                 pids if pids.is_empty() => return Ok(None),
                 pids => Choice::Processes { pids, with_children: false },
             },
@@ -103,14 +78,7 @@ impl Checker<'_> {
     }
 
     fn judged<'s>(&self, seating: &'s Seating) -> Judged<'s> {
-        let wants_shown = self.asked.expected.is_none() && self.asked.rules.is_empty();
-        let expected = match &self.ranks {
-            Some(plan) => Some(ranks::expected(plan, seating, self.typed.any_machine)),
-            None if wants_shown => Expected::shown(&Root::new("/"), seating),
-            None => self.asked.expected.clone(),
-        };
-        let asked = Asked { expected, ..self.asked.clone() };
-        Judged::new(seating, &self.topology, &asked)
+        Judged::new(seating, &self.topology, &self.standard.of(seating))
     }
 
     fn once(&self) -> Result<(), CliError> {
@@ -144,7 +112,7 @@ impl Checker<'_> {
     /// A computer on which nobody has bound a program is as asked, unless there should be one.
     fn tell_of_nothing(&self) -> Result<(), CliError> {
         let seating = Seating { format: FORMAT.to_owned(), machine: place::host_name(), ..Seating::default() };
-        if self.asked.expected.is_some() || self.ranks.is_some() {
+        if self.standard.has_seats() {
             let judged = self.judged(&seating);
             self.tell(&judged)?;
             return self.end(&judged.findings, judged.verdict);

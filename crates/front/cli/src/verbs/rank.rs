@@ -139,10 +139,9 @@ fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError
 fn farewell(resume: Option<&Path>, times: &Times) -> String {
     let (known, wanted) = (times.known(), times.wanted());
     match resume {
-        Some(path) => format!(
-            "interrupted; {known} of {wanted} runs are kept in {}: the same command goes on there",
-            path.display()
-        ),
+        Some(path) => {
+            format!("interrupted; {known} of {wanted} runs kept in {}: the same command goes on there", path.display())
+        }
         None => format!("interrupted after {known} of {wanted} runs; nothing was kept: --resume FILE would keep them"),
     }
 }

@@ -21,6 +21,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::task;
 use seatmap_plan::Plan;
+use seatmap_report::counted;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -52,10 +53,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
         Some(huge) => program.with_huge_pages(huge == Huge::Prefer),
         None => program,
     };
-    if !typed.quiet && seating.ordered_tasks() > 0 {
-        let cpus = seating.whole().len();
-        asks::disagreements(&program, cpus).iter().for_each(|line| output::tell(line));
-    }
+    warn_of_settings(&program, &seating, !typed.strict, typed.quiet);
     match front::split().map_err(CliError::work)? {
         Side::Front(front) => match front.wait() {
             Some(ending) => ending.leave_alike(),
@@ -107,7 +105,7 @@ fn attend(typed: &Run, program: &Executable, mut launch: Launch<'_>, files: &Fil
     if typed.detach == Detach::Exit || behind.processes == 0 {
         let lives_on = (behind.processes > 0).then_some(Behind { supervisor: Some(supervisor), ..behind });
         let report = Report { behind: lives_on, ..launch.report() };
-        let ending = told(&report, typed.quiet, files, ending);
+        let ending = told(&report, typed, files, ending);
         if lives_on.is_none() {
             return Ok(ending);
         }
@@ -117,7 +115,7 @@ fn attend(typed: &Run, program: &Executable, mut launch: Launch<'_>, files: &Fil
     let freed = if is_over { launch.give_masks_back() } else { 0 };
     let behind = if is_over { Some(Behind { freed, ..launch.behind() }) } else { None };
     let report = Report { behind, ..launch.report() };
-    Ok(told(&report, typed.quiet, files, ending))
+    Ok(told(&report, typed, files, ending))
 }
 
 /// The caller waits no longer.
@@ -136,8 +134,12 @@ fn started(typed: &Run, program: &Executable, pid: i32, supervisor: i32) {
 }
 
 /// Tells of the seating, and how to end: a program that did well does not where its report could not be written.
-fn told(report: &Report, quiet: bool, files: &Files, ending: Ending) -> Ending {
-    match (tell(report, quiet, files), ending) {
+fn told(report: &Report, typed: &Run, files: &Files, ending: Ending) -> Ending {
+    // A plan has a seat for each thread; --once and rules leave some out on purpose.
+    if let Some(line) = report.left_over().filter(|_| typed.quiet && typed.plan.is_some() && report.ordered_tasks > 0) {
+        output::tell(&line);
+    }
+    match (tell(report, typed.quiet, files), ending) {
         (Err(error), Ending::Exited(0)) => error.ending(),
         (Err(error), ending) => {
             error.report();
@@ -165,10 +167,13 @@ fn seat_running(typed: &Run, seating: SeatAllocator, files: &Files) -> Result<()
         (0, 0) => Ok(()),
         (0, _) if typed.allow_unseated => Ok(()),
         (0, count) => Err(CliError::work(format!(
-            "{count} of {} threads have no seat; --allow-unseated accepts that",
-            report.created
+            "{count} of {} {} no seat; --allow-unseated accepts that",
+            counted(report.created, "thread"),
+            if count == 1 { "has" } else { "have" }
         ))),
-        (count, _) => Err(CliError::work(format!("{count} of {} threads could not be seated", report.created))),
+        (count, _) => {
+            Err(CliError::work(format!("{count} of {} could not be seated", counted(report.created, "thread"))))
+        }
     }
 }
 
@@ -268,7 +273,13 @@ impl Files {
     }
 }
 
-/// The table, and what to know beside it, on stderr: stdout is the program's.
+/// Says which settings of a program do not fit its seats. The grave ones are said in any case.
+pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: bool, quiet: bool) {
+    let found = asks::disagreements(program, seating, widens);
+    found.iter().filter(|found| found.is_grave || !quiet).for_each(|found| output::tell(&found.what));
+}
+
+/// The table, and what to know beside it, on stderr: stdout is the program's. Troubles are said in any case.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
         // A missing reader is not a failure.

@@ -68,7 +68,7 @@ fn write_page(typed: &Show, destination: &Destination, page: &str) -> Result<(),
 fn check(profile: &Profile, typed: &Show) -> Result<(), CliError> {
     if let Some(cpu) = typed.near.filter(|cpu| profile.topology.pu(*cpu).is_none()) {
         let known = seatmap_os::CpuList(profile.topology.os_indices().collect());
-        return Err(CliError::input(format!("--near {cpu}: {} has CPUs {known}", profile.name)));
+        return Err(CliError::input(format!("--near {cpu}: {} has {}", profile.name, known.named())));
     }
     let homes = profile.home_model.as_ref().map_or(0, seatmap_machine::HomeModel::homes);
     match typed.home.filter(|home| *home >= homes) {

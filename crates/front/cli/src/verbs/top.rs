@@ -5,16 +5,19 @@ mod recorder;
 mod screen;
 mod wakes;
 
-use super::check;
+use super::check::{self, Standard};
 use crate::args::{ColourChoice, Top};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::{output, view};
 use recorder::Recorder;
 use seatmap_machine::Topology;
-use seatmap_report::terminal::top::{Scene, SeatGroups, View, plain, rows};
-use seatmap_watch::live::Frame;
-use seatmap_watch::{Asked, Choice, ChoiceError, Finding, Live, judge};
+use seatmap_report::terminal::top::{Judgement, Scene, SeatGroups, View, plain, rows};
+use seatmap_watch::judge::seats;
+use seatmap_watch::judge::told::Judged;
+use seatmap_watch::live::{Frame, Rates, Wakes};
+use seatmap_watch::{Choice, ChoiceError, Live, judge};
+use serde::Serialize;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 use wakes::Wakeups;
@@ -25,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Shows the threads on the seats of this computer, or records them.
 pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
     let topology = check::topology()?;
-    let has_screen = std::io::stdout().is_terminal() && !typed.once && typed.seconds.is_none();
+    let has_screen = std::io::stdout().is_terminal() && !typed.once && !typed.json && typed.seconds.is_none();
     let record = typed.record.as_deref().map(|path| recorder::destination(path, has_screen)).transpose()?;
     let watched = Watched::begin(typed, topology)?;
     match record {
@@ -42,21 +45,25 @@ struct Watched {
     /// The groups that a measurement found, where there was one.
     measured: Option<Vec<Vec<u32>>>,
     groups: SeatGroups,
+    /// The things that the programs are held against.
+    standard: Standard,
     /// Counts who wakes whom, while that is shown.
     wakeups: Option<Wakeups>,
 }
 
 impl Watched {
     fn begin(typed: &Top, topology: Topology) -> Result<Self, CliError> {
+        let standard = Standard::new(&[], typed.expect.as_deref(), typed.any_machine, false)?;
         let live = Live::begin(&choice(typed)).map_err(|error| match error {
             ChoiceError::Proc(_) => CliError::work(error),
             error => CliError::input(error),
         })?;
         // A host without a profile, or with one that cannot be used, has the groups that the kernel names.
         let profile = seatmap_host::remembered::host().ok();
-        let measured = profile.and_then(|profile| profile.home_model).map(|model| model.groups);
+        let profile = profile.filter(|profile| profile.core_distance.is_some());
+        let measured = profile.map(|profile| profile.home_model.map(|model| model.groups).unwrap_or_default());
         let groups = SeatGroups::new(&topology, measured.as_deref());
-        let mut watched = Watched { live, topology, measured, groups, wakeups: None };
+        let mut watched = Watched { live, topology, measured, groups, standard, wakeups: None };
         if typed.wakes {
             watched.count_wakeups()?;
         }
@@ -70,11 +77,13 @@ impl Watched {
         Ok(())
     }
 
-    /// Looks, and judges by the default rules.
-    fn look(&mut self) -> (Frame, Vec<Finding>) {
+    /// Looks, and judges as `seatmap check` does.
+    fn look(&mut self) -> (Frame, Judgement) {
         let frame = self.frame();
-        let findings = judge(&frame.seating, &self.topology, &Asked::default());
-        (frame, findings)
+        let asked = self.standard.of(&frame.seating);
+        let findings = judge(&frame.seating, &self.topology, &asked);
+        let seats = seats(&frame.seating, &self.topology, &asked);
+        (frame, Judgement { findings, seats })
     }
 
     fn frame(&mut self) -> Frame {
@@ -85,15 +94,28 @@ impl Watched {
 
     fn print_once(mut self, typed: &Top) -> Result<(), CliError> {
         std::thread::sleep(typed.interval);
-        let (frame, findings) = self.look();
+        if typed.json {
+            return self.print_document();
+        }
+        let (frame, judgement) = self.look();
         if frame.seating.threads.is_empty() {
             return Err(CliError::input("the program ended while it was watched"));
         }
         let view = View { shows_wakes: typed.wakes, ..View::default() };
-        let rows = rows(&frame, &findings, &view);
-        let (frame, findings, groups) = (&frame, &findings[..], &self.groups);
-        let scene = Scene { frame, findings, groups, view: &view, rows: &rows, recording: None };
+        let rows = rows(&frame, &judgement, &view);
+        let (frame, groups) = (&frame, &self.groups);
+        let scene = Scene { frame, findings: &judgement.findings, groups, view: &view, rows: &rows, recording: None };
         output::print(&plain(&scene, u16::try_from(view::width(None)).unwrap_or(u16::MAX)))
+    }
+
+    /// One look as a document: a seating with its judgement, as `seatmap check --json` prints it, and the rates.
+    fn print_document(&mut self) -> Result<(), CliError> {
+        let Frame { seating, rates, wakes } = self.frame();
+        if seating.threads.is_empty() {
+            return Err(CliError::input("the program ended while it was watched"));
+        }
+        let judged = Judged::new(&seating, &self.topology, &self.standard.of(&seating));
+        output::json(&Look { judged, rates, wakes })
     }
 
     /// Records without a screen, until the time is over, until Ctrl-C or until the programs have ended.
@@ -115,6 +137,15 @@ impl Watched {
         }
         recorder.end()
     }
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+struct Look<'a> {
+    #[serde(flatten)]
+    judged: Judged<'a>,
+    rates: Vec<Rates>,
+    wakes: Option<Vec<Wakes>>,
 }
 
 /// Waits, unless Ctrl-C comes.

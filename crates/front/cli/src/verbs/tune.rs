@@ -20,6 +20,7 @@ use seatmap_os::root::Root;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_plan::Plan;
 use seatmap_ranks::RankPlan;
+use seatmap_report::counted;
 use seatmap_report::{html, tune};
 use seatmap_tune::metric::{Better, Metric};
 use seatmap_tune::race::{Cost, Outcome, Rules, Turn, race};
@@ -83,7 +84,11 @@ fn too_few_runs(rules: &Rules, budget: usize) -> String {
         Some(candidates) => format!("raise --budget, or add --candidates {candidates}"),
         None => "raise --budget".to_owned(),
     };
-    format!("a race of {} candidates needs at least {} runs; {way_out}", rules.candidates, rules.fewest_runs())
+    format!(
+        "a race of {} needs at least {}; {way_out}",
+        counted(rules.candidates, "candidate"),
+        counted(rules.fewest_runs(), "run")
+    )
 }
 
 fn better(typed: &Tune) -> Result<Better, CliError> {
@@ -353,6 +358,6 @@ fn cpus(typed: &Tune) -> Result<(CpuSet, seatmap_machine::Topology), CliError> {
     let absent = named.without(&allowed);
     match absent.is_empty() {
         true => Ok((named, topology)),
-        false => Err(CliError::input(format!("this process may not use CPUs {absent}; it has {allowed}"))),
+        false => Err(CliError::input(format!("this process may not use {}; it has {allowed}", absent.named()))),
     }
 }

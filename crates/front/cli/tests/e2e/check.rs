@@ -95,7 +95,7 @@ pub(crate) fn tids(pid: Tid) -> Vec<Tid> {
     seatmap_os::task::threads(pid)
 }
 
-fn bind(tid: Tid, cpus: &[u32]) {
+pub(crate) fn bind(tid: Tid, cpus: &[u32]) {
     cpus.iter().copied().collect::<CpuSet>().give(tid).unwrap();
 }
 

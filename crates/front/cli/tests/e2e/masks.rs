@@ -164,7 +164,7 @@ fn two_folders_do_not_claim_one_cpu() {
     for refused in [second, namesake] {
         let told = stderr(&refused);
         assert_eq!(refused.status.code(), Some(2), "{told}");
-        assert!(told.contains("cell 'one' has CPUs"), "{told}");
+        assert!(told.contains("cell 'one' has CPU"), "{told}");
         assert!(told.contains(&format!("'SEATMAP_RUN={run} seatmap cell destroy one' ends it")), "{told}");
     }
     assert!(destroyed.status.success() && made(&after) && ended.status.success());

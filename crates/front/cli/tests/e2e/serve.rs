@@ -162,7 +162,7 @@ fn figures_beyond_all_reason_harm_nobody() {
     let controller = Controller::start(&place, &[], &[]);
     let mut stream = UnixStream::connect(place.path("socket")).unwrap();
     for (what, told) in [
-        (r#""cpus":[4294967295]"#, "CPUs 4294967295 are not online"),
+        (r#""cpus":[4294967295]"#, "CPU 4294967295 is not online"),
         (r#""count":18446744073709551615"#, "too many"),
         (r#""count":0"#, "a cell needs a CPU"),
         (r#""cpus":[]"#, "name a CPU"),

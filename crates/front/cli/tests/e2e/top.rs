@@ -1,9 +1,9 @@
 //! `seatmap top`: as text, as a recording, and on a real terminal of tmux.
 
 use crate::auto::Relay;
-use crate::check::{bind_all, threads, tids};
+use crate::check::{bind, bind_all, threads, tids};
 use crate::common::Place;
-use crate::run::programs::{are_two, two_cpus};
+use crate::run::programs::{self, are_two, two_cpus};
 use crate::run::running::Running;
 use seatmap_os::CpuSet;
 use serde_json::Value;
@@ -118,6 +118,44 @@ fn with_threads(place: &Place, count: usize) -> Option<(Running, Terminal<'_>)> 
     Some((threads(count, "spin")?, Terminal::open(place)?))
 }
 
+/// A program that is seated by `seatmap run`: the view knows its seats as the check does, and judges alike.
+#[test]
+fn seats_of_a_run_are_shown_and_judged() {
+    let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
+    if !are_two([a, b]) {
+        return;
+    }
+    let place = Place::new();
+    let list = format!("{a},{b}");
+    let mut command = place.command(&["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
+    command.stdin(Stdio::piped());
+    let program = Running::of(command);
+    let pid = program.program().to_string();
+    let worker = tids(program.program())[1];
+    let json = || -> Value { serde_json::from_str(&place.stdout(&["top", "-p", &pid, "--json"])).unwrap() };
+    // The launcher shows a new thread a moment after it was created.
+    until(|| json()["seats"].as_array().unwrap().len() == 2);
+    let document = json();
+    assert_eq!(document["seats"][1]["cpus"], b.to_string());
+    let schema = include_str!("../../../../../docs/formats/seatmap-seating-1.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    assert_eq!(seatmap_schema::refused(&schema, &document), Vec::<String>::new());
+    bind(worker, &[a]);
+    let once = place.stdout(&["top", "-p", &pid, "--once", "--interval", "200ms"]);
+    assert!(once.contains(" SEAT ") && once.contains("1 wrong"), "{once}");
+    let line = once.lines().find(|line| line.contains(&format!(" {worker} "))).unwrap();
+    let cells: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!((cells[0], cells[5], cells[6]), ("!", a.to_string().as_str(), b.to_string().as_str()), "{once}");
+    assert!(once.contains(&format!("! expect: thread {worker} ")), "{once}");
+    let findings = &json()["findings"];
+    assert_eq!((&findings[0]["rule"], &findings[0]["gravity"]), (&"expect".into(), &"wrong".into()));
+    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a},{a}]}}"#));
+    let planned = ["top", "-p", &pid, "--json", "--expect", "plan.json", "--any-machine"];
+    let planned: Value = serde_json::from_str(&place.stdout(&planned)).unwrap();
+    assert_eq!(planned["seats"][1]["label"], "task 1");
+    assert!(planned["findings"].as_array().unwrap().iter().all(|finding| finding["rule"] != "expect"), "{planned}");
+}
+
 #[test]
 fn keys_sort_filter_freeze_and_end_it() {
     let place = Place::new();
@@ -164,7 +202,7 @@ fn a_thread_is_pinned_after_consent_only() {
         terminal.until(|screen| screen.contains(&format!("CPUs for thread {worker} ")));
         terminal.keys(&["-l", &b.to_string()]);
         terminal.keys(&["Enter"]);
-        terminal.until(|screen| screen.contains(&format!("bind thread {worker} to CPUs {b}? y/n")));
+        terminal.until(|screen| screen.contains(&format!("bind thread {worker} to CPU {b}? y/n")));
         terminal.keys(&["-l", answer]);
         terminal.until(|screen| screen.contains(told));
         assert_eq!(mask(), wanted);

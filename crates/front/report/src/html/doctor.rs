@@ -3,6 +3,7 @@
 use super::{document, head};
 use maud::{Markup, html};
 use seatmap_doctor::{Diagnosis, Severity};
+use seatmap_statistics::words::counted;
 
 /// The order in which findings are listed: those that can be fixed come first.
 const ORDER: [(Severity, &str); 5] = [
@@ -38,7 +39,7 @@ fn sentence(found: &[Diagnosis]) -> String {
     let first = found.iter().find(|diagnosis| diagnosis.level == Severity::Fix);
     let begin = first.map(|first| format!("; begin with '{}'", first.subject)).unwrap_or_default();
     match now + boot + never {
-        0 => format!("None of {} points will disturb a measurement or a quiet program.", found.len()),
+        0 => format!("None of {} will disturb a measurement or a quiet program.", counted(found.len(), "point")),
         bad => format!(
             "{bad} of {} points disturb measurements or quiet programs: {now} can be mended on the running system, {boot} by a word on the kernel's \
              command line, {never} not from here{begin}.",

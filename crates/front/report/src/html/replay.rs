@@ -6,6 +6,7 @@ use crate::terminal::top::SeatGroups;
 use maud::{Markup, PreEscaped, html};
 use seatmap_document::visible;
 use seatmap_os::Tid;
+use seatmap_statistics::words::{self, lasting, times};
 use seatmap_watch::recording::Recording;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -145,23 +146,31 @@ fn told(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
     (stories, looks)
 }
 
-/// How much was seen, and the thread that moved most.
+/// How many threads were seen, how many of them moved, and the one that moved most.
 fn sentence(stories: &[Story], looks: &[Look]) -> String {
-    let seconds = looks.last().map_or(0.0, |look| look.at_s);
+    let seconds = lasting(looks.last().map_or(0.0, |look| look.at_s));
+    let moved = stories.iter().filter(|story| story.moves().count() > 0).count();
     let moves: usize = stories.iter().map(|story| story.moves().count()).sum();
-    let all = format!("In {seconds:.1} s, {} changed their CPU {}", counted(stories.len(), "thread"), times(moves));
-    match stories.iter().max_by_key(|story| story.moves().count()).filter(|_| moves > 0) {
-        Some(most) => {
-            format!("{all}; {} (thread {}) did so most: {}.", most.name, most.tid, times(most.moves().count()))
+    let all = counted(stories.len(), "thread");
+    let most = stories.iter().max_by_key(|story| story.moves().count()).filter(|_| moves > 0);
+    let Some(most) = most else {
+        return match stories.len() {
+            0 => format!("In {seconds}, no thread was seen."),
+            1 => format!("In {seconds}, the thread stayed on its CPU."),
+            _ => format!("In {seconds}, no thread of {} changed its CPU.", stories.len()),
+        };
+    };
+    let times = times(moves);
+    match (stories.len(), moved) {
+        (1, _) => format!("In {seconds}, the thread changed its CPU {times}."),
+        (_, 1) => format!("In {seconds}, 1 of {all} changed its CPU, {times}: {} (thread {}).", most.name, most.tid),
+        _ => {
+            let own = words::times(most.moves().count());
+            format!(
+                "In {seconds}, {moved} of {all} changed their CPU, {times} in all; {} (thread {}) did so most: {own}.",
+                most.name, most.tid
+            )
         }
-        None => format!("{all}."),
-    }
-}
-
-fn times(count: usize) -> String {
-    match count {
-        1 => "once".to_owned(),
-        count => format!("{count} times"),
     }
 }
 
@@ -210,6 +219,39 @@ mod tests {
     use seatmap_watch::judge::made::Made;
     use seatmap_watch::recording::{Header, KnownThread, Moment, Ran};
 
+    #[test]
+    fn the_headline_counts_the_threads_that_moved() {
+        let story = |tid: Tid, cpus: &[u32]| Story {
+            tid,
+            name: "io".to_owned(),
+            seats: cpus.iter().map(|cpu| (f64::from(*cpu), *cpu)).collect(),
+            ..Story::default()
+        };
+        let look = |at_s| Look { at_s, cpus: Vec::new(), ran: Vec::new(), wakes: Vec::new() };
+        let headline = |stories: &[Story]| {
+            let text = sentence(stories, &[look(1.5)]);
+            assert!(words::faults(&text).is_empty(), "{text}");
+            text
+        };
+        let [rests, moves, wanders] = [story(7, &[0]), story(8, &[0, 1]), story(9, &[0, 1, 2, 3])];
+        let all = [
+            headline(&[]),
+            headline(std::slice::from_ref(&rests)),
+            headline(std::slice::from_ref(&moves)),
+            headline(&[rests.clone(), rests.clone()]),
+            headline(&[rests.clone(), moves.clone()]),
+            headline(&[rests, moves, wanders]),
+        ];
+        insta::assert_snapshot!(all.join("\n"), @"
+        In 1.5 s, no thread was seen.
+        In 1.5 s, the thread stayed on its CPU.
+        In 1.5 s, the thread changed its CPU once.
+        In 1.5 s, no thread of 2 changed its CPU.
+        In 1.5 s, 1 of 2 threads changed its CPU, once: io (thread 8).
+        In 1.5 s, 2 of 3 threads changed their CPU, 4 times in all; io (thread 9) did so most: 3 times.
+        ");
+    }
+
     fn recording() -> Recording {
         let known = |tid, name: &str, mask: &str| KnownThread {
             tid,
@@ -255,7 +297,7 @@ mod tests {
     #[test]
     fn the_page_says_what_moved_and_holds_no_foreign_markup() {
         let page = replay(&recording());
-        let said = "In 3.0 s, 3 threads changed their CPU once; &lt;script&gt; (thread 7) did so most: once.";
+        let said = "In 3.0 s, 1 of 3 threads changed its CPU, once: &lt;script&gt; (thread 7).";
         assert!(page.contains(said) && !page.contains("\"<script>\""), "{page}");
         assert!(page.contains("as the kernel names them") && !page.contains("http://"));
     }

@@ -9,6 +9,7 @@ use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, ImportError, Imported, MAX_PUS, Note, quantisation};
 use crate::{Clock, Matrix, Topology};
 use seatmap_document::Position;
+use seatmap_statistics::words::counted;
 
 const TOOL: &str = "core-to-core-latency";
 const MATRIX_REMEDY: &str =
@@ -65,7 +66,9 @@ fn cells(text: &str, n: usize) -> Result<Vec<f64>, ImportError> {
     let rows = cells.len() / n;
     match (rows, n) {
         (1, 1) => Err(wrong(text, 0, "the matrix has one PU and so no pair".to_owned())),
-        _ if rows < n => Err(wrong(text, body.len(), format!("the matrix ends after {rows} rows of {n} columns"))),
+        _ if rows < n => {
+            Err(wrong(text, body.len(), format!("the matrix ends after {} of {n} columns", counted(rows, "row"))))
+        }
         _ => Ok(cells),
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> 
     let edges: Vec<Edge> = match name {
         "ring" => ring(n, both),
         "pipeline" => (1..n).map(|task| Edge::unit(task - 1, task)).collect(),
-        "pairs" if n % 2 == 1 => return Err(format!("{n} tasks do not pair up")),
+        "pairs" if n % 2 == 1 => return Err(format!("an odd number of tasks does not pair up: {n}")),
         "pairs" => (0..n / 2).flat_map(|at| pair(2 * at, 2 * at + 1)).collect(),
         "master-worker" => (1..n).flat_map(|worker| pair(0, worker)).collect(),
         "binomial-tree" => (1..n).map(|task| Edge::unit(task & (task - 1), task)).collect(),

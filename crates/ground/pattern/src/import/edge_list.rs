@@ -10,6 +10,7 @@ use super::rows::{Field, Row, rows};
 use super::{ImportError, Imported, Note, quoted};
 use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
+use seatmap_statistics::words::counted;
 use std::collections::HashMap;
 
 const COLUMNS: &str = "the first line of a list of edges has from, to, bytes and perhaps messages, each once";
@@ -84,7 +85,7 @@ fn columns(head: &Row) -> Result<Columns, ImportError> {
 fn edge(row: &Row, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, ImportError> {
     if row.fields.len() != columns.count {
         let place = row.fields.get(columns.count).map_or(row.end, |field| field.place);
-        let problem = format!("{} fields under {} columns", row.fields.len(), columns.count);
+        let problem = format!("{} under {}", counted(row.fields.len(), "field"), counted(columns.count, "column"));
         return Err(ImportError::new(place, problem, ROWS));
     }
     let figure = |at: usize| {

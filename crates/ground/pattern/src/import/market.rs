@@ -10,6 +10,7 @@ use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
 use crate::words::words_of_line;
 use seatmap_document::Position;
+use seatmap_statistics::words::counted;
 
 const HEADER: &str = "the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric";
 const SIZES: &str = "the first line below the comments has the rows, the columns and, for coordinates, the entries";
@@ -90,7 +91,9 @@ fn sizes(text: &str, line: Option<(usize, &str)>, sparse: bool) -> Result<(usize
         _ => return wrong(format!("{} sizes", numbers.len())),
     };
     match rows {
-        _ if rows != columns => wrong(format!("{rows} rows and {columns} columns, and a pattern is a square")),
+        _ if rows != columns => {
+            wrong(format!("{} and {}, and a pattern is a square", counted(rows, "row"), counted(columns, "column")))
+        }
         _ if !(1..=MAX_TASKS).contains(&rows) => {
             Err(ImportError::new(Position { line: at, column: 1 }, tasks_problem(rows), FEWER_TASKS))
         }
@@ -118,7 +121,7 @@ impl Matrix {
             let (from, to, bytes) = match (&words[..], self.header.is_bare) {
                 ([from, to], true) => (self.index(from)?, self.index(to)?, 1.0),
                 ([from, to, value], false) => (self.index(from)?, self.index(to)?, self.amount(value)?),
-                _ => return Err(ImportError::new(place, format!("{} words", words.len()), ENTRIES)),
+                _ => return Err(ImportError::new(place, counted(words.len(), "word"), ENTRIES)),
             };
             if self.header.is_symmetric && from < to {
                 return Err(ImportError::new(place, "an entry above the diagonal", LOWER));
@@ -149,7 +152,7 @@ impl Matrix {
     }
 
     fn whole(&self, text: &str, count: usize, promised: usize, remedy: &'static str) -> Result<(), ImportError> {
-        let problem = || format!("the file ends after {count} of {promised} entries");
+        let problem = || format!("the file ends after {count} of {}", counted(promised, "entry"));
         if count == promised { Ok(()) } else { Err(ImportError::new(Position::end(text), problem(), remedy)) }
     }
 

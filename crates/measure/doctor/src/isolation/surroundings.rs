@@ -1,10 +1,12 @@
 //! Neighbours, daemons and the clock.
 
 use super::finding;
-use super::text::{read, shown};
+use super::text::read;
 use crate::{Diagnosis, Severity};
 use seatmap_machine::Topology;
+use seatmap_os::CpuList;
 use seatmap_os::{Root, task};
+use seatmap_statistics::words::agreeing;
 
 /// Daemons that move interrupts or reset settings without notice, and how to keep them from it.
 const DAEMONS: [(&str, &str); 2] = [("irqbalance", "systemctl stop irqbalance"), ("tuned", "tuned-adm off")];
@@ -32,13 +34,17 @@ fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
     match outside.is_empty() {
         true => finding(subject, Severity::Ok, "no PU outside shares a core with these CPUs", None),
         false => {
-            let neighbours = outside;
-            let outside = shown(&neighbours);
+            let outside = CpuList(outside);
             let found = format!(
-                "CPUs {outside} share cores with these and slow them while they work: take them in, or offline"
+                "{} {} cores with these and slow{} them while {}: take {} in as well, or offline",
+                outside.named(),
+                agreeing(outside.0.len(), "shares", "share"),
+                agreeing(outside.0.len(), "s", ""),
+                agreeing(outside.0.len(), "it works", "they work"),
+                agreeing(outside.0.len(), "it", "them"),
             );
             let offline = |cpu: &u32| format!("echo 0 > /sys/devices/system/cpu/cpu{cpu}/online");
-            let remedy: Vec<String> = neighbours.iter().map(offline).collect();
+            let remedy: Vec<String> = outside.0.iter().map(offline).collect();
             finding(subject, Severity::Fix, found, Some(remedy.join("; ")))
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Finding, Flip, Wide};
 use seatmap_os::CpuList;
+use seatmap_statistics::words::counted;
 use std::fmt;
 
 impl fmt::Display for Finding {
@@ -164,7 +165,7 @@ fn hidden_siblings(
 
 fn disagree(out: &mut fmt::Formatter<'_>, groups: usize, levels: &[(String, usize)]) -> fmt::Result {
     let known: Vec<String> = levels.iter().map(|(name, parts)| format!("{name}: {parts}")).collect();
-    let found = if groups == 1 { "1 group".to_owned() } else { format!("{groups} groups") };
+    let found = counted(groups, "group");
     write!(out, "The distances show {found}, and no level of the topology has these ({}). ", known.join(", "))?;
     write!(out, "Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by ")?;
     write!(out, "something that it does not list. Trust the distances.")

@@ -1,6 +1,7 @@
 //! The run that a journal belongs to.
 
 use seatmap_os::CpuList;
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
@@ -77,8 +78,10 @@ impl Header {
 impl JournalOptions {
     fn differences(&self, theirs: &JournalOptions) -> [Option<String>; 6] {
         let passes = |options: &JournalOptions| match (options.least_passes, options.most_passes) {
-            (least, most) if least == most => format!("{least} passes of {} batches", options.batches),
-            (least, most) => format!("{least} to {most} passes of {} batches", options.batches),
+            (least, most) if least == most => {
+                format!("{} of {}", counted(least, "pass"), counted(options.batches, "batch"))
+            }
+            (least, most) => format!("{least} to {} of {}", counted(most, "pass"), counted(options.batches, "batch")),
         };
         [
             told("--quick, --thorough or --passes", passes(theirs), passes(self)),

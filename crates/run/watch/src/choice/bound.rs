@@ -2,6 +2,7 @@
 
 use super::{ChoiceError, programs};
 use crate::files::Files;
+use crate::seating::CellCpus;
 use seatmap_os::hierarchy::{Groups, Hierarchies};
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::Status;
@@ -33,6 +34,8 @@ pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTre
 struct Defaults {
     online: CpuSet,
     isolated: CpuSet,
+    /// The CPUs of cells: threads that leave them alone were not bound by their program.
+    cells: CpuSet,
     hierarchies: Hierarchies,
     known: HashMap<Groups, Vec<CpuSet>>,
 }
@@ -42,7 +45,8 @@ impl Defaults {
         let isolated = CpuSet::of_list(&Scheduler::read(&files.root).isolated).unwrap_or_default();
         let online = layout::online(&files.root).unwrap_or_default();
         let hierarchies = Hierarchies::read(&files.root);
-        Defaults { online, isolated, hierarchies, known: HashMap::new() }
+        let cells = CellCpus::all(&files.root).iter().flat_map(|cell| cell.set().list().0).collect();
+        Defaults { online, isolated, cells, hierarchies, known: HashMap::new() }
     }
 
     /// All CPUs that the process's group allows; and these without the isolated ones, on which nothing starts that was
@@ -53,7 +57,7 @@ impl Defaults {
         let masks = || {
             let cpus = Hierarchies::limits(&files.root, &groups).cpus;
             let all = cpus.and_then(|cpus| CpuSet::of_list(&cpus)).unwrap_or_else(|| self.online.clone());
-            vec![all.without(&self.isolated), all]
+            vec![all.without(&self.isolated).without(&self.cells), all]
         };
         if let Some(known) = self.known.get(&groups) {
             return known.clone();

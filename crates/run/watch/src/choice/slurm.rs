@@ -1,6 +1,6 @@
 //! The Slurm step that this program runs in.
 
-use super::{ChoiceError, members, programs, variable};
+use super::{ChoiceError, members, programs, variable, without_launchers};
 use crate::files::Files;
 use seatmap_os::Tid;
 use seatmap_os::hierarchy::Hierarchies;
@@ -47,7 +47,10 @@ fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<T
     };
     let all = programs(files, known)?.into_iter().map(|program| program.pid);
     let found: BTreeSet<Tid> = all.filter(|pid| is_same(files, *pid)).collect();
-    if found.is_empty() { Err(ChoiceError::Empty(format!("the Slurm step of job {job}"))) } else { Ok(found) }
+    match found.is_empty() {
+        true => Err(ChoiceError::Empty(format!("the Slurm step of job {job}"))),
+        false => Ok(without_launchers(files, known, found)),
+    }
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ fn of_process(pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
     };
     let mut what = wrong.iter().take(MOST).map(told).collect::<Vec<_>>().join("; ");
     if wrong.len() > MOST {
-        what += &format!("; and so on for {} more threads", wrong.len() - MOST);
+        what += &format!("; and so on for {}", count(wrong.len() - MOST, "more thread"));
     }
     let misplaced = wrong.iter().fold(seatmap_os::CpuSet::default(), |all, (sitter, _)| all.with(&sitter.mask));
     let share = 100.0 * wrong.len() as f64 / pairs.len() as f64;

@@ -1,9 +1,10 @@
 //! A seating with its lists read and its threads sorted, once for all rules.
 
 use crate::expected::{Expected, ExpectedSeat};
-use crate::seating::{Group, Process, Seating, Thread};
+use crate::seating::{CellCpus, Group, Process, Seating, Thread};
 use seatmap_machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
+pub(crate) use seatmap_statistics::words::counted as count;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The share of the time on a CPU that makes a thread a busy one.
@@ -25,8 +26,11 @@ pub(crate) struct Facts<'a> {
     pub topology: &'a Topology,
     /// The CPUs that are known to run.
     pub online: CpuSet,
-    /// The CPUs that a thread may use if nobody binds it: those that run, without the isolated.
+    /// The CPUs that a thread may use if nobody binds it: those that run, without the isolated and without those of
+    /// cells.
     pub usual: CpuSet,
+    /// The CPUs of each cell.
+    cells: Vec<CpuSet>,
     pub isolated: CpuSet,
     /// The threads whose masks are known.
     pub sitters: Vec<Sitter<'a>>,
@@ -78,12 +82,14 @@ impl<'a> Facts<'a> {
         let listed = seating.cpus.iter().map(|cpu| cpu.cpu);
         let online: CpuSet = topology.os_indices().chain(listed).collect();
         let isolated = CpuSet::of_list(&seating.kernel.isolated).unwrap_or_default();
-        let usual = Some(online.without(&isolated)).filter(|usual| !usual.is_empty()).unwrap_or_else(|| online.clone());
+        let cells: Vec<CpuSet> = seating.cells.iter().map(CellCpus::set).collect();
+        let left = cells.iter().fold(online.without(&isolated), |left, cell| left.without(cell));
+        let usual = Some(left).filter(|usual| !usual.is_empty()).unwrap_or_else(|| online.clone());
         let sitters = seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
         let processes = seating.processes.iter().map(|process| (process.pid, process)).collect();
         let busy_percent = seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
         let mut facts =
-            Facts { seating, topology, online, usual, isolated, sitters, expected, processes, busy_percent };
+            Facts { seating, topology, online, usual, cells, isolated, sitters, expected, processes, busy_percent };
         let planned = facts.planned();
         facts.sitters.iter_mut().for_each(|sitter| sitter.is_as_planned = planned.contains(&sitter.thread.tid));
         facts
@@ -152,6 +158,18 @@ impl<'a> Facts<'a> {
     pub fn allowed(&self, pid: Tid) -> CpuSet {
         let listed = self.process(pid).and_then(|process| process.group.as_ref()).and_then(group_cpus);
         listed.unwrap_or_else(|| self.online.clone())
+    }
+
+    /// The CPUs that a process may be seated on: those of its cell, or the usual ones that its control group allows.
+    pub fn seats_of(&self, pid: Tid) -> CpuSet {
+        let allowed = self.allowed(pid);
+        let masks = self.sitters.iter().filter(|sitter| sitter.thread.pid == pid).map(|sitter| &sitter.mask);
+        let whole = masks.fold(CpuSet::default(), |whole, mask| whole.with(mask));
+        let is_inside = |cell: &&CpuSet| !whole.is_empty() && whole.is_subset(cell);
+        match self.cells.iter().find(is_inside) {
+            Some(cell) => allowed.within(cell),
+            None => allowed.within(&self.usual),
+        }
     }
 
     /// Those of these CPUs that had little to do.
@@ -241,24 +259,13 @@ pub(crate) fn listed(sitters: &[&Sitter]) -> String {
         0 => String::new(),
         1 => named[0].clone(),
         2..=MOST => format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1]),
-        count => format!("{} and {} more threads", named.join(", "), count - MOST),
+        all => format!("{} and {}", named.join(", "), count(all - MOST, "more thread")),
     }
-}
-
-/// A number with its noun: `1 thread`, `3 threads`, `2 processes`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    let ending = match number {
-        1 => "",
-        _ if noun.ends_with("ss") => "es",
-        _ => "s",
-    };
-    format!("{number} {noun}{ending}")
 }
 
 /// CPUs in a sentence: `CPU 3`, `CPUs 0-2`.
 pub(crate) fn cpus(cpus: &CpuSet) -> String {
-    let noun = if cpus.len() == 1 { "CPU" } else { "CPUs" };
-    format!("{noun} {cpus}")
+    cpus.named()
 }
 
 #[cfg(test)]
@@ -275,6 +282,18 @@ mod tests {
         let isolated = Made::new(4).isolated("2-3").thread(7, 7, "0-1").thread(7, 8, "2-3");
         let bound: Vec<bool> = isolated.facts().sitters.iter().map(|sitter| sitter.is_bound).collect();
         assert_eq!(bound, [false, true], "isolated CPUs are not usual ones");
+    }
+
+    #[test]
+    fn programs_that_leave_a_cell_alone_are_not_bound() {
+        let mut made = Made::new(4).thread(7, 7, "0-1").thread(8, 8, "0").thread(9, 9, "2").thread(9, 10, "3");
+        made.seating.cells = vec![CellCpus { name: "quiet".to_owned(), cpus: "2-3".to_owned() }];
+        let facts = made.facts();
+        let bound: Vec<bool> = facts.sitters.iter().map(|sitter| sitter.is_bound).collect();
+        assert_eq!(bound, [false, true, true, true]);
+        assert_eq!(facts.usual.to_string(), "0,1");
+        let seats = [7, 8, 9].map(|pid| facts.seats_of(pid).to_string());
+        assert_eq!(seats, ["0,1", "0,1", "2,3"], "a program of the cell may sit on all of it");
     }
 
     #[test]
@@ -305,6 +324,9 @@ mod tests {
         assert_eq!(listed(&sitters[..2]), "thread 1 'main' and thread 2 'worker'");
         let all = listed(&sitters);
         assert!(all.starts_with("thread 1 'main', thread 2 'worker'") && all.ends_with("and 2 more threads"), "{all}");
-        assert_eq!((count(1, "thread"), count(2, "thread")), ("1 thread".to_owned(), "2 threads".to_owned()));
+        assert_eq!(
+            (count(1_usize, "thread"), count(2_usize, "thread")),
+            ("1 thread".to_owned(), "2 threads".to_owned())
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! `overlap`: programs with seats on the same CPUs.
 
-use super::facts::{Facts, Sitter, WANTED, cpus};
+use super::facts::{Facts, Sitter, WANTED, count, cpus};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use seatmap_os::{CpuSet, Tid};
@@ -54,7 +54,7 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
     };
     let Some(last) = families.last() else { return finding };
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
-    let free = facts.allowed(*last).within(&facts.usual).without(&taken);
+    let free = facts.seats_of(*last).without(&taken);
     match free.len() >= on.len() {
         true => finding.mended_by(move_to(facts, *last, on.len(), &free)),
         false => finding,
@@ -68,7 +68,7 @@ fn programs(facts: &Facts, families: &[Tid]) -> String {
     let named: Vec<String> = families.iter().take(MOST).map(name).collect();
     match families.len() {
         ..=MOST => format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1]),
-        count => format!("{} and {} more programs", named.join(", "), count - MOST),
+        all => format!("{} and {}", named.join(", "), count(all - MOST, "more program")),
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn spread(facts: &Facts, level: Level) -> Vec<Finding> {
 
 fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> Option<Finding> {
     let rule = Rule::Spread(level).to_string();
-    let usable = facts.allowed(sitters.first()?.thread.pid).within(&facts.usual);
+    let usable = facts.seats_of(sitters.first()?.thread.pid);
     let Some(parts) = facts.parts(&usable, |pu| level.of(pu)) else { return Some(unknown(&rule, level)) };
     let part = |sitter: &&Sitter| facts.only_part(&sitter.mask, |pu| level.of(pu));
     let mut on: BTreeMap<u32, usize> = parts.into_iter().map(|part| (part, 0)).collect();

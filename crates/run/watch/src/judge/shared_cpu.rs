@@ -23,7 +23,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
     let wanted_percent: f64 = sitters.iter().map(|sitter| sitter.wanted_percent()).sum();
-    let others = facts.allowed(first.thread.pid).within(&facts.usual).without(&CpuSet::single(cpu));
+    let others = facts.seats_of(first.thread.pid).without(&CpuSet::single(cpu));
     if wanted_percent < TOO_MUCH_PERCENT || others.is_empty() {
         return None;
     }

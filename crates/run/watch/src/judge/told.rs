@@ -1,12 +1,13 @@
 //! The result of a check, as a table for people and as a document for programs.
 
 use super::facts::{count, cpus};
-use super::{Asked, Verdict, judge, missed, named_process};
+use super::{Asked, ThreadSeat, Verdict, judge, missed, named_process, seats};
 use crate::finding::{Finding, Gravity};
 use crate::seating::{Process, Seating, Thread, Unseen};
 use seatmap_document::visible;
 use seatmap_machine::Topology;
 use seatmap_os::{CpuSet, Tid};
+use seatmap_statistics::words::{figure, lasting};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -16,7 +17,7 @@ const MOST_HEALTHY: usize = 40;
 /// The width of the word and the rule before a finding.
 const MARGIN: usize = 21;
 
-/// A seating with its judgement: `seatmap-seating/1` with two more keys.
+/// A seating with its judgement: `seatmap-seating/1` with three more keys.
 #[derive(Serialize)]
 pub struct Judged<'a> {
     /// The seating.
@@ -26,6 +27,8 @@ pub struct Judged<'a> {
     pub findings: Vec<Finding>,
     /// The result in one word.
     pub verdict: Verdict,
+    /// The seats that threads should have.
+    pub seats: Vec<ThreadSeat>,
     /// The things that the rules need and that could not be seen.
     #[serde(skip)]
     pub missed: Vec<&'a Unseen>,
@@ -42,7 +45,8 @@ impl<'a> Judged<'a> {
         let missed = missed(seating, topology, asked);
         let verdict = Verdict::of(seating, &findings, &missed);
         let is_asked = asked.expected.is_some() || !asked.rules.is_empty();
-        Judged { seating, findings, verdict, missed, is_asked }
+        let seats = seats(seating, topology, asked);
+        Judged { seating, findings, verdict, seats, missed, is_asked }
     }
 
     /// A line for each program, then the findings, then the things that could not be seen.
@@ -64,7 +68,7 @@ impl<'a> Judged<'a> {
                 many => format!("of {}: ", count(many, "process")),
             };
             let word = painted("UNSEEN", "36", coloured);
-            text.push_str(&format!("{word}  {:<13}{of}{}\n", unseen.what, visible(&unseen.why)));
+            text.push_str(&format!("{word}  {:<12} {of}{}\n", unseen.what, visible(&unseen.why)));
         }
         text
     }
@@ -160,10 +164,10 @@ pub fn entry(finding: &Finding, coloured: bool) -> String {
         Gravity::Unseen => painted("UNSEEN", "36", coloured),
         Gravity::Remark => painted("NOTE  ", "33", coloured),
     };
-    let figure = finding.measure.as_ref().map(|measure| format!("{:.0} {}", measure.value, measure.unit));
+    let measured = finding.measure.as_ref().map(|measure| format!("{} {}", figure(measure.value, 0), measure.unit));
     let since = finding.since_s.map(|seconds| format!("for {}", lasting(seconds)));
-    let figures: Vec<String> = figure.into_iter().chain(since).collect();
-    let mut text = format!("{word}  {:<13}{}\n", finding.rule, visible(&finding.what));
+    let figures: Vec<String> = measured.into_iter().chain(since).collect();
+    let mut text = format!("{word}  {:<12} {}\n", finding.rule, visible(&finding.what));
     if !figures.is_empty() {
         text.push_str(&format!("{:MARGIN$}{}\n", "", figures.join(", ")));
     }
@@ -180,17 +184,6 @@ fn painted(word: &str, sgr: &str, coloured: bool) -> String {
     if coloured { format!("\x1b[{sgr}m{word}\x1b[0m") } else { word.to_owned() }
 }
 
-/// A length of time in one unit.
-fn lasting(seconds: f64) -> String {
-    match seconds {
-        ..10.0 => format!("{seconds:.1} s"),
-        ..120.0 => format!("{seconds:.0} s"),
-        ..7200.0 => format!("{:.0} min", seconds / 60.0),
-        ..172_800.0 => format!("{:.0} h", seconds / 3600.0),
-        _ => format!("{:.0} days", seconds / 86_400.0),
-    }
-}
-
 /// The differences between two checks of the same programs: findings that are new, and those that are gone.
 #[must_use]
 pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
@@ -198,7 +191,7 @@ pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
     let new = now.iter().filter(|finding| !is_in(finding, before)).map(|finding| entry(finding, coloured));
     let gone = before.iter().filter(|finding| !is_in(finding, now));
     let gone = gone.map(|finding| {
-        format!("{}  {:<13}{}\n", painted("ENDED ", "32", coloured), finding.rule, visible(&finding.what))
+        format!("{}  {:<12} {}\n", painted("ENDED ", "32", coloured), finding.rule, visible(&finding.what))
     });
     new.chain(gone).collect()
 }
@@ -292,11 +285,5 @@ had little to do
         assert_eq!(changes(&first, &second, false), "");
         assert!(changes(&[], &first, false).starts_with("WRONG   shared-cpu "));
         assert!(changes(&first, &[], false).starts_with("ENDED   shared-cpu "));
-    }
-
-    #[test]
-    fn times_have_one_unit() {
-        let told = [0.5, 12.0, 600.0, 7200.0, 864_000.0].map(lasting);
-        assert_eq!(told, ["0.5 s", "12 s", "10 min", "2 h", "10 days"]);
     }
 }

@@ -114,7 +114,7 @@ impl Room {
 fn named(cpus: &CpuSet, allowed: &CpuSet, topology: &seatmap_machine::Topology) -> Result<seats::Chosen, CliError> {
     let absent = cpus.without(allowed);
     if !absent.is_empty() {
-        return Err(CliError::input(format!("this process may not use CPUs {absent}; it has {allowed}")));
+        return Err(CliError::input(format!("this process may not use {}; it has {allowed}", absent.named())));
     }
     let core = |cpu: u32| topology.pu(cpu).and_then(|pu| pu.core).map_or((Some(cpu), None), |core| (None, Some(core)));
     let cores = cpus.iter().map(core).collect::<std::collections::BTreeSet<_>>().len();

@@ -37,8 +37,9 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let listener = Listener::begin();
     let home = Some(record.cpus.iter().copied().collect());
     let options = LaunchOptions { home, ..LaunchOptions::default() };
-    let (ending, report) =
-        seatmap_launch::run(&program, SeatAllocator::new(seats, Vec::new(), 0), options).map_err(failed)?;
+    let seating = SeatAllocator::new(seats, Vec::new(), 0);
+    run::warn_of_settings(&program, &seating, options.widens, typed.quiet);
+    let (ending, report) = seatmap_launch::run(&program, seating, options).map_err(failed)?;
     let noise = listener.end(&record.cpus);
     clean(&record)?;
     run::show(&report, typed.quiet);
@@ -66,10 +67,10 @@ fn seats(record: &Record, typed: &CellRun) -> Result<SeatList, CliError> {
     match (0..plan.placement.len()).flat_map(|task| plan.seat(task)).find(|cpu| !record.cpus.contains(cpu)) {
         None => Ok(SeatList { beyond: Beyond::Cycle, ..SeatList::of_plan(&plan) }),
         Some(cpu) => Err(CliError::input(format!(
-            "{}: CPU {cpu} is not in the cell '{}', which has CPUs {}",
+            "{}: CPU {cpu} is not in the cell '{}', which has {}",
             path.display(),
             record.name,
-            CpuList(record.cpus.clone())
+            CpuList(record.cpus.clone()).named()
         ))),
     }
 }

@@ -39,7 +39,7 @@ impl<'a, T> List<'a, T> {
 
 /// One cell, in a few lines.
 pub fn cell(record: &Record) -> String {
-    let mut text = format!("{}: CPUs {}, {}{}\n", record.name, cpus(record), record.backend, noise(record));
+    let mut text = format!("{}: {}, {}{}\n", record.name, cpus(record), record.backend, noise(record));
     for reason in &record.degraded {
         text += &format!("  not better: {}\n", output::visible(reason));
     }
@@ -74,7 +74,7 @@ fn owners(processes: &[String]) -> String {
 }
 
 fn cpus(record: &Record) -> String {
-    CpuList(record.cpus.clone()).to_string()
+    CpuList(record.cpus.clone()).named()
 }
 
 fn noise(record: &Record) -> String {
@@ -102,7 +102,7 @@ pub fn table(cells: &[Record]) -> String {
     let word = |state| if state == State::Ready { "ready" } else { "damaged" };
     let line = |cell: &Record| {
         let lease = cell.left_s().map_or(String::new(), |left| format!("  {left} s left"));
-        format!("{}  CPUs {}  {}  {}{lease}\n", cell.name, cpus(cell), cell.backend, word(cell.state))
+        format!("{}  {}  {}  {}{lease}\n", cell.name, cpus(cell), cell.backend, word(cell.state))
     };
     cells.iter().map(line).collect()
 }

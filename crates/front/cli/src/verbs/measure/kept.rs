@@ -9,6 +9,7 @@ use seatmap_measure::samples::Samples;
 use seatmap_measure::survey::SurveyRequest;
 use seatmap_os::trusted;
 use seatmap_os::trusted::{Open, TrustedFolder};
+use seatmap_report::counted;
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -57,7 +58,7 @@ impl Kept {
         for record in &records {
             samples.add(record.i, record.j, record.pass, record.batches());
         }
-        output::tell(&format!("going on after {} visits kept in {}", records.len(), path.display()));
+        output::tell(&format!("going on after {} kept in {}", counted(records.len(), "visit"), path.display()));
         Ok((Some(journal), samples))
     }
 

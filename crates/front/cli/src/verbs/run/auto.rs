@@ -15,6 +15,7 @@ use seatmap_live::{Conductor, Rules, Soft};
 use seatmap_observe::{End, Means, Method, Session, Subject};
 use seatmap_os::CpuSet;
 use seatmap_report::auto;
+use seatmap_report::counted;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -69,7 +70,9 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     let (_, child) = session.finish();
     let is_asked = outcome.end == Some(End::Asked);
     let status = child.map(|child| observe::attend(child, is_asked, &interrupt)).transpose().map_err(CliError::work)?;
-    if !typed.quiet {
+    if typed.quiet {
+        auto::losses(&outcome).iter().for_each(|loss| output::tell(loss));
+    } else {
         // A missing reader is not a failure.
         let _ = io::stderr().write_all(auto::text(&outcome, &metric).as_bytes());
     }
@@ -147,7 +150,7 @@ fn replay(path: &Path) -> Result<(), CliError> {
     log.replay().map_err(|error| CliError::work(AtFile::new(path, error)))?;
     log.lines.iter().try_for_each(|line| output::print(&told(line)))?;
     let cut = if log.is_cut_off { " The last line of the file was cut off." } else { "" };
-    output::print(&format!("{} lines, and the same decisions again.{cut}\n", log.lines.len()))
+    output::print(&format!("{}, and the same decisions again.{cut}\n", counted(log.lines.len(), "line")))
 }
 
 fn told(line: &Line) -> String {

@@ -52,7 +52,7 @@ pub fn move_pages(typed: &Run, nodes: Option<&CpuSet>) -> Result<(), CliError> {
     for pid in &typed.pid {
         let nodes = nodes.cloned().unwrap_or_else(|| pages::nodes_of_threads(*pid));
         let moved = pages::move_to(*pid, &nodes).map_err(failed)?;
-        if !typed.quiet {
+        if !typed.quiet || !moved.is_complete() {
             output::tell(&moved.told(&nodes));
         }
     }

@@ -10,7 +10,7 @@ pub fn page(program: &str, report: &Report) -> String {
     seating_page(&SeatingPage {
         program: program.to_owned(),
         machine: host_name(),
-        summary: report.notes(),
+        summary: [report.losses(), report.notes()].concat(),
         threads: report.threads.iter().map(row).collect(),
     })
 }

@@ -1,6 +1,7 @@
 //! Binds threads to CPUs when the user has said yes.
 
 use seatmap_os::{CpuSet, Tid};
+use seatmap_report::counted;
 
 /// Binds threads, and says in a sentence what came of it.
 pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
@@ -14,8 +15,8 @@ pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
         }
     }
     match (&failures[..], tids) {
-        ([], [tid]) => format!("thread {tid} may now run on CPUs {cpus}"),
-        ([], many) => format!("{} threads may now run on CPUs {cpus}", many.len()),
+        ([], [tid]) => format!("thread {tid} may now run on {}", cpus.named()),
+        ([], many) => format!("{} may now run on {}", counted(many.len(), "thread"), cpus.named()),
         ([first], _) => format!("not bound as asked: {first}"),
         ([first, more @ ..], _) => format!("not bound as asked: {first}, and {} more", more.len()),
     }

@@ -13,8 +13,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Color;
 use seatmap_os::terminal;
 use seatmap_report::terminal::Colour;
-use seatmap_report::terminal::top::{Row, Scene, View, Wish, draw, press, rows, table_lines};
-use seatmap_watch::Finding;
+use seatmap_report::terminal::top::{Judgement, Row, Scene, View, Wish, draw, press, rows, table_lines};
 use seatmap_watch::live::Frame;
 use signal_hook::consts::{SIGCONT, SIGSTOP, SIGTSTP};
 use std::sync::Arc;
@@ -35,8 +34,8 @@ pub fn run(watched: Watched, typed: &Top, colour: ColourChoice, record: Option<D
     let mut terminal = ratatui::try_init().map_err(CliError::work)?;
     let view = View { interval: typed.interval, cpus: watched.groups.cpus().collect(), ..View::default() };
     let view = View { shows_wakes: typed.wakes, ..view };
-    let (frame, findings, rows) = (Frame::default(), Vec::new(), Vec::new());
-    let mut screen = Screen { watched, view, frame, findings, rows, recorder, signals, has_colour };
+    let (frame, judgement, rows) = (Frame::default(), Judgement::default(), Vec::new());
+    let mut screen = Screen { watched, view, frame, judgement, rows, recorder, signals, has_colour };
     let shown = screen.show(&mut terminal);
     ratatui::restore();
     shown?;
@@ -65,7 +64,7 @@ struct Screen {
     watched: Watched,
     view: View,
     frame: Frame,
-    findings: Vec<Finding>,
+    judgement: Judgement,
     rows: Vec<Row>,
     recorder: Option<Recorder>,
     signals: Signals,
@@ -183,12 +182,12 @@ impl Screen {
         if self.view.is_frozen && self.recorder.is_none() {
             return Ok(());
         }
-        let (frame, findings) = self.watched.look();
+        let (frame, judgement) = self.watched.look();
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&self.watched, &frame)?;
         }
         if !self.view.is_frozen {
-            (self.frame, self.findings) = (frame, findings);
+            (self.frame, self.judgement) = (frame, judgement);
         }
         Ok(())
     }
@@ -196,12 +195,12 @@ impl Screen {
     fn draw(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
         let size = terminal.size().map_err(CliError::work)?;
         self.view.lines = table_lines(&self.watched.groups, Rect::new(0, 0, size.width, size.height));
-        self.rows = rows(&self.frame, &self.findings, &self.view);
+        self.rows = rows(&self.frame, &self.judgement, &self.view);
         self.view = std::mem::take(&mut self.view).settled(&self.rows);
         let name = self.recorder.as_ref().map(Recorder::name);
         let scene = Scene {
             frame: &self.frame,
-            findings: &self.findings,
+            findings: &self.judgement.findings,
             groups: &self.watched.groups,
             view: &self.view,
             rows: &self.rows,

@@ -13,8 +13,8 @@ pub struct Wakeups(Session);
 impl Wakeups {
     /// Counts for these processes, and for those that they start.
     pub fn begin(pids: Vec<Tid>) -> Result<Self, CliError> {
-        let living = pids.into_iter().filter(|pid| seatmap_os::task::lives(*pid)).collect();
-        let session = Session::begin(Some(Method::Wakeups), Means::Ebpf, &Subject::Processes(living));
+        // Any of them may end before the kernel counts.
+        let session = Session::begin(Some(Method::Wakeups), Means::Ebpf, &Subject::Survivors(pids));
         session.map(Wakeups).map_err(observe::failed)
     }
 

@@ -16,6 +16,7 @@ use seatmap_papers::rank::times::rounded;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
 use seatmap_place::{Level, PlaceRequest};
+use seatmap_report::counted;
 use seatmap_tune::on_model::{Job, drawn, skew};
 use seatmap_tune::race::{Phase, Turn};
 use seatmap_tune::tuned::{Entrant, FORMAT, Run, Seats, Simulated};
@@ -173,7 +174,7 @@ impl<'a> Race<'a> {
             }
         }
         match known < jobs.len() {
-            true => Err(CliError::work(format!("interrupted after {known} of {} runs", jobs.len()))),
+            true => Err(CliError::work(format!("interrupted after {known} of {}", counted(jobs.len(), "run")))),
             false => Ok(times_ns),
         }
     }

@@ -1,10 +1,43 @@
 //! Programs that a launcher seats: the check knows their seats without a file.
 
-use super::{bind, check_pid, tids, until};
+use super::{PATIENCE, bind, check_pid, tids, until};
 use crate::common::Place;
 use crate::run::programs::{self, two_cpus};
 use crate::run::running::Running;
 use std::process::Stdio;
+use std::time::Instant;
+
+/// In a Slurm step the launcher is beside its program, and needs no seat itself.
+#[test]
+fn the_launcher_is_no_thread_without_a_seat() {
+    let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
+    let place = Place::new();
+    let report = place.path("seating.json").display().to_string();
+    let list = format!("{a},{b}");
+    let seated = ["run", "--quiet", "--cpus", &list, "--strict", "--report", &report, "--", spin, "1", "sleep"];
+    let step = |command: &mut std::process::Command| {
+        command.env("SLURM_JOB_ID", "7001").env("SLURM_STEP_ID", "0");
+    };
+    let mut command = place.command(&seated);
+    step(command.stdin(Stdio::piped()));
+    let program = Running::of(command);
+    let pid = program.program();
+    let check = || {
+        let mut command = place.command(&["check", "--slurm-step", "--rule", "one-per-cpu", "--json"]);
+        step(&mut command);
+        let output = command.output().unwrap();
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let begun = Instant::now();
+    let mut checked = check();
+    while checked["threads"].as_array().unwrap().len() != 2 {
+        assert!(begun.elapsed() < PATIENCE, "{checked}");
+        checked = check();
+    }
+    let processes: Vec<_> = checked["processes"].as_array().unwrap().iter().map(|process| &process["pid"]).collect();
+    assert_eq!(processes, [&serde_json::Value::from(pid)], "{checked}");
+    assert_eq!(checked["findings"], serde_json::json!([]));
+}
 
 #[test]
 fn a_thread_that_was_moved_is_named() {

@@ -52,7 +52,7 @@ fn java_and_node_see_all_their_cpus() {
     if !are_two([a, b]) {
         return;
     }
-    let cpus = list(&[a, b]);
+    let listed = list(&[a, b]);
     if programs::installed("java") {
         let place = Place::new();
         place.file("P.java", "class P { public static void main(String[] a) { System.out.println(Runtime.getRuntime().availableProcessors()); } }");
@@ -60,17 +60,60 @@ fn java_and_node_see_all_their_cpus() {
         assert!(
             std::process::Command::new("javac").arg("P.java").current_dir(place.folder()).status().unwrap().success()
         );
-        let told = run_as_usual(&place, &["--cpus", &cpus], &["java", "-XX:+UseParallelGC", "P"], &[]);
+        let told = run_as_usual(&place, &["--cpus", &listed], &["java", "-XX:+UseParallelGC", "P"], &[]);
         let collectors =
             told.threads().iter().filter(|thread| thread["name"].as_str().unwrap().starts_with("GC Thread"));
         assert!(collectors.count() >= 1, "{}", told.report);
-        assert!(told.stderr().contains("set -XX:ActiveProcessorCount=2"), "{}", told.stderr());
+        let whole = vec![a.min(b), a.max(b)];
+        assert!(told.threads().iter().all(|thread| cpus(thread) == whole), "any of them may ask: {}", told.report);
+        assert!(told.stderr().contains("may run on all seats"), "{}", told.stderr());
+        assert_eq!(told.lines(), ["2"]);
+        java_in_seats_of_its_own_is_told_of(&place, &listed);
     }
     if programs::installed("node") {
         let script = "console.log(require('os').availableParallelism())";
-        let told = run_as_usual(&Place::new(), &["--cpus", &cpus], &["node", "-e", script], &[]);
+        let told = run_as_usual(&Place::new(), &["--cpus", &listed], &["node", "-e", script], &[]);
         assert_eq!(told.lines(), ["2"]);
     }
+}
+
+/// Where each thread of a virtual machine has its own seat, a line says so with `--quiet`, too: at the start where Java
+/// was started, and at the end where another program started it. With the number set there is no such line.
+fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
+    let stderr = |command: &[&str]| {
+        let arguments = [&["run", "--quiet", "--strict", "--cpus", cpus, "--"], command].concat();
+        let output = place.command(&arguments).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let line = |program: &str| {
+        format!(
+            "seatmap: {program} sizes itself by the CPUs of the thread that asks, and a seated thread has one; set \
+             -XX:ActiveProcessorCount=2\n"
+        )
+    };
+    assert_eq!(stderr(&["java", "P"]), line("java"));
+    let by_shell = stderr(&["sh", "-c", "java P; true"]);
+    assert!(by_shell.starts_with("seatmap: /") && by_shell.ends_with(&line("java")["seatmap: ".len()..]), "{by_shell}");
+    assert_eq!(stderr(&["java", "-XX:ActiveProcessorCount=2", "P"]), "");
+    assert_eq!(stderr(&["sh", "-c", "JDK_JAVA_OPTIONS=-XX:ActiveProcessorCount=2 java P 2>&1; true"]), "");
+}
+
+#[test]
+fn quiet_hides_no_line_about_seats_that_cannot_hold() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let place = Place::new();
+    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a}]}}"#));
+    let stderr = |arguments: &[&str], variable: &str| {
+        let arguments = [&["run", "--quiet"], arguments].concat();
+        let output = place.command(&arguments).env("OMP_NUM_THREADS", variable).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let short = stderr(&["--plan", "plan.json", "--any-machine", "--", program, "1"], "1");
+    assert_eq!(short, "seatmap: 1 thread beyond the 1 task was left where the kernel puts them\n");
+    let crowded = stderr(&["--cpus", &list(&[a, b]), "--", "true"], "8");
+    assert!(crowded.starts_with("seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU"), "{crowded}");
+    assert_eq!(stderr(&["--cpus", &list(&[a, b]), "--", "true"], "1"), "", "empty seats harm nobody");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Puts the screen on a buffer of cells.
 
+use super::colours;
 use super::map::{SeatLayout, Size, lay_out};
 use super::rows::Row;
 use super::seats::SeatGroups;
@@ -9,9 +10,10 @@ use super::wakes;
 use crate::counted;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Modifier, Style};
 use seatmap_document::visible;
 use seatmap_watch::live::Frame;
+use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, Thread};
 use std::collections::HashMap;
 
@@ -28,14 +30,11 @@ const PLAIN_ROWS: usize = 20;
 const PLAIN_FINDINGS: usize = 5;
 const PLAIN_MAP: u16 = 24;
 
-/// The colours of programs.
-const PROGRAMS: [Color; 6] = [Color::Cyan, Color::Green, Color::Magenta, Color::Yellow, Color::Blue, Color::LightRed];
-
 /// The keys in the last line.
 const KEYS: &str = "F1 help F3 search F4 filter F5 tree F6 sort W wakes a pin p freeze R rec q quit";
 
 /// The help, a key a line.
-const HELP: [&str; 18] = [
+const HELP: [&str; 19] = [
     "arrows PgUp PgDn Home End   move the selection",
     "F3 /    search; n: the next one       F4 \\   filter by name or number; Esc ends it",
     "F5 t    tree: threads below their processes",
@@ -52,6 +51,7 @@ const HELP: [&str; 18] = [
     "LOAD%: time on a CPU. WAIT%: time ready to run, while another thread had the CPU.",
     "SW/s: times that it left a CPU. WAKE/s: those of itself, which is how often it was woken up.",
     "MIG/s: changes of CPU, read for the 64 busiest threads.",
+    "SEAT: the CPUs that the thread was given, by 'seatmap run' or by --expect. [name]: the CPU is of that cell.",
     "!: a rule of 'seatmap check' is broken, i: a remark; the sentence stands at the bottom.",
     "Memory, devices and interrupts are not read here: 'seatmap check --pid PID' holds a program against all rules.",
 ];
@@ -170,23 +170,32 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     );
     canvas.put(0, 0, &title, Style::new().add_modifier(Modifier::BOLD));
     let wrong = scene.findings.iter().filter(|finding| finding.is_wrong()).count();
-    let mut notes = vec![scene.groups.source.clone()];
-    notes.extend((left_out > 0).then(|| format!("{left_out} CPUs do not fit here")));
+    // A narrow terminal cuts the end, which tells least.
+    let mut notes: Vec<String> = Vec::new();
     notes.extend((wrong > 0).then(|| format!("{wrong} wrong")));
+    notes.extend(cells(scene));
+    notes.extend((left_out > 0).then(|| format!("{} not shown", counted(left_out, "CPU"))));
     notes.extend(view.is_frozen.then(|| "FROZEN".to_owned()));
     notes.extend(view.follows.then(|| "following".to_owned()));
     notes.extend((!view.filter.is_empty()).then(|| format!("filter '{}'", visible(&view.filter))));
     notes.extend(scene.recording.map(|file| format!("RECORDING to {}", visible(file))));
+    notes.push(scene.groups.source.clone());
     canvas.put(0, 1, &notes.join("; "), Style::new().add_modifier(Modifier::DIM));
 }
 
-/// The colour of a program, the same in every look.
-fn colour(program: &str) -> Color {
-    let hash = program.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        // FNV-1a (Fowler, Noll, Vo), 64 bits.
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    PROGRAMS[(hash % PROGRAMS.len() as u64) as usize]
+/// The cells that stand, with their CPUs.
+fn cells(scene: &Scene) -> impl Iterator<Item = String> {
+    let sentence = |cell: &CellCpus| format!("cell '{}': {}", visible(&cell.name), cell.set().named());
+    scene.frame.seating.cells.iter().map(sentence)
+}
+
+/// The name of the cell that each CPU belongs to.
+fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
+    let of = |cell: &CellCpus| {
+        let name = visible(&cell.name).to_string();
+        cell.set().iter().map(move |cpu| (cpu, name.clone())).collect::<Vec<_>>()
+    };
+    scene.frame.seating.cells.iter().flat_map(of).collect()
 }
 
 /// The busiest thread of each CPU.
@@ -209,17 +218,22 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
         seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
     let loads: HashMap<u32, f64> = seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
     let arcs = if scene.view.shows_wakes { wakes::arcs(scene.frame) } else { HashMap::new() };
+    let cells = cell_of_cpu(scene);
     for (place, title) in &map.titles {
         canvas.put(place.x, ABOVE + place.y, &cut(title, place.width.into()), Style::new().add_modifier(Modifier::DIM));
     }
     for (cpu, place) in &map.seats {
         let thread = busiest.get(cpu);
         let program = thread.and_then(|thread| programs.get(&thread.pid).copied());
-        let style = program.map_or(Style::new(), |program| Style::new().fg(colour(program)));
+        let style = program.map_or(Style::new(), |program| Style::new().fg(colours::program(program)));
         let seat = Seat {
             label: format!("{cpu}{}", if scene.groups.efficient.contains(cpu) { "e" } else { "" }),
             load: loads.get(cpu).copied(),
-            name: thread.map(|thread| visible(&thread.name).to_string()).unwrap_or_default(),
+            name: [cells.get(cpu).map(|cell| format!("[{cell}]")), thread.map(|thread| visible(&thread.name))]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" "),
             arcs: arcs.get(cpu).cloned().unwrap_or_default(),
         };
         for (text, down) in seat.lines(map.size, place.width.into()).iter().zip(0..) {
@@ -288,13 +302,7 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     for ((at, row), y) in shown.zip(y + 1..) {
         let text = format!("{:<width$}", line(row, scene.findings, view, width));
         let is_wrong = row.finding.and_then(|at| scene.findings.get(at)).is_some_and(Finding::is_wrong);
-        let mut style = Style::new().fg(if is_wrong { Color::Red } else { colour(&row.program) });
-        if row.load_percent <= 0.0 && !is_wrong {
-            style = Style::new().add_modifier(Modifier::DIM);
-        }
-        if at == view.at {
-            style = style.add_modifier(Modifier::REVERSED);
-        }
+        let style = colours::row(&row.program, is_wrong, row.load_percent <= 0.0, at == view.at);
         canvas.put(0, y, &text, style);
     }
 }
@@ -326,6 +334,11 @@ fn told(scene: &Scene) -> String {
         let finding = scene.rows.get(view.at).and_then(|row| scene.findings.get(row.finding?))?;
         Some(format!("{}: {}", finding.rule, visible(&finding.what)))
     };
+    // A table sorted by load may have the threads that are wrong below the screen.
+    let gravest = || {
+        let finding = scene.findings.iter().find(|finding| finding.is_wrong())?;
+        Some(format!("{}: {}", finding.rule, visible(&finding.what)))
+    };
     let threads = |tids: &[i32]| match tids {
         [tid] => format!("thread {tid}"),
         many => counted(many.len(), "thread"),
@@ -337,9 +350,9 @@ fn told(scene: &Scene) -> String {
         Some(Prompt::Pin(text)) => {
             format!("CPUs for {} (such as {}): {}_", threads(&view.chosen(scene.rows)), view.cpus, visible(text))
         }
-        Some(Prompt::Confirm { tids, cpus }) => format!("bind {} to CPUs {cpus}? y/n", threads(tids)),
+        Some(Prompt::Confirm { tids, cpus }) => format!("bind {} to {}? y/n", threads(tids), cpus.named()),
         None if !view.message.is_empty() => visible(&view.message).to_string(),
-        None => finding().unwrap_or_default(),
+        None => finding().or_else(gravest).unwrap_or_default(),
     }
 }
 
@@ -347,7 +360,7 @@ fn told(scene: &Scene) -> String {
 mod tests {
     use super::*;
     use crate::terminal::top::rows::rows;
-    use crate::terminal::top::samples::{findings, frame, topology};
+    use crate::terminal::top::samples::{frame, judgement, topology};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use seatmap_machine::Topology;
@@ -355,13 +368,19 @@ mod tests {
 
     /// The screen of the sample on a machine.
     fn screen(topology: &Topology, view: View, width: u16, height: u16) -> Terminal<TestBackend> {
-        let (frame, findings, groups) = (frame(), findings(), SeatGroups::new(topology, None));
-        let rows = rows(&frame, &findings, &view);
+        let (frame, judgement, groups) = (frame(), judgement(), SeatGroups::new(topology, None));
+        let rows = rows(&frame, &judgement, &view);
         let area = Rect::new(0, 0, width, height);
         let view = View { lines: table_lines(&groups, area), ..view }.settled(&rows);
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let scene =
-            Scene { frame: &frame, findings: &findings, groups: &groups, view: &view, rows: &rows, recording: None };
+        let scene = Scene {
+            frame: &frame,
+            findings: &judgement.findings,
+            groups: &groups,
+            view: &view,
+            rows: &rows,
+            recording: None,
+        };
         terminal.draw(|shown| draw(&scene, shown.area(), shown.buffer_mut())).unwrap();
         terminal
     }
@@ -409,11 +428,17 @@ mod tests {
 
     #[test]
     fn plain_text_has_the_same_content() {
-        let (frame, findings, groups) = (frame(), findings(), SeatGroups::new(&topology(), None));
+        let (frame, judgement, groups) = (frame(), judgement(), SeatGroups::new(&topology(), None));
         let view = View::default();
-        let rows = rows(&frame, &findings, &view);
-        let scene =
-            Scene { frame: &frame, findings: &findings, groups: &groups, view: &view, rows: &rows, recording: None };
+        let rows = rows(&frame, &judgement, &view);
+        let scene = Scene {
+            frame: &frame,
+            findings: &judgement.findings,
+            groups: &groups,
+            view: &view,
+            rows: &rows,
+            recording: None,
+        };
         insta::assert_snapshot!(plain(&scene, 80));
     }
 

@@ -202,7 +202,7 @@ fn confirmed(view: View, key: KeyCode, tids: Vec<Tid>, cpus: CpuSet) -> (View, O
 mod tests {
     use super::*;
     use crate::terminal::top::rows::rows;
-    use crate::terminal::top::samples::{findings, frame};
+    use crate::terminal::top::samples::{frame, judgement};
     use proptest::prelude::*;
 
     /// The state after some keys on the sample, and the last wish.
@@ -210,10 +210,10 @@ mod tests {
         let cpus = CpuSet::of_list("0-3").unwrap();
         let (mut view, mut wish) = (View { cpus, lines: 3, ..View::default() }, None);
         for key in keys {
-            let rows = rows(&frame(), &findings(), &view);
+            let rows = rows(&frame(), &judgement(), &view);
             (view, wish) = press(view.settled(&rows), KeyEvent::from(*key), &rows);
         }
-        let rows = rows(&frame(), &findings(), &view);
+        let rows = rows(&frame(), &judgement(), &view);
         (view.settled(&rows), wish)
     }
 

@@ -3,6 +3,7 @@
 //! Nothing here reads the computer or the keyboard. [`rows`] makes lines of a look, [`press`] makes the next state of a
 //! state and a key, [`draw`] puts it all on a buffer, and [`plain`] makes text of it.
 
+mod colours;
 mod draw;
 mod keys;
 mod map;
@@ -17,6 +18,6 @@ mod samples;
 
 pub use draw::{Scene, draw, plain, table_lines};
 pub use keys::{Wish, press};
-pub use rows::{Row, RowId, rows};
+pub use rows::{Judgement, Row, RowId, rows};
 pub use seats::{SeatGroup, SeatGroups};
 pub use view::{Prompt, Sort, USUAL_INTERVAL, View};

@@ -3,8 +3,8 @@
 use super::view::{Sort, View};
 use seatmap_document::visible;
 use seatmap_os::Tid;
-use seatmap_watch::Finding;
 use seatmap_watch::live::Frame;
+use seatmap_watch::{Finding, ThreadSeat};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -30,6 +30,8 @@ pub struct Row {
     pub cpu: Option<u32>,
     /// The CPUs that it may run on, as a list.
     pub mask: String,
+    /// The CPUs of the seat that it should have, as a list; empty where it has none.
+    pub seat: String,
     /// The share of one CPU; for a process the sum.
     pub load_percent: f64,
     /// The share of the time in which it waited for a CPU; `None` where the kernel does not count it.
@@ -46,10 +48,19 @@ pub struct Row {
     pub threads: Vec<Tid>,
 }
 
+/// What a look was found to be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// The things that are wrong or worth knowing.
+    pub findings: Vec<Finding>,
+    /// The seats that threads should have.
+    pub seats: Vec<ThreadSeat>,
+}
+
 /// The lines that a view shows of a look.
 #[must_use]
-pub fn rows(frame: &Frame, findings: &[Finding], view: &View) -> Vec<Row> {
-    let mut threads = all(frame, findings);
+pub fn rows(frame: &Frame, judgement: &Judgement, view: &View) -> Vec<Row> {
+    let mut threads = all(frame, judgement);
     let filter = view.filter.to_lowercase();
     if !filter.is_empty() {
         threads.retain(|row| fits(row, &filter));
@@ -80,7 +91,9 @@ pub(crate) fn fits(row: &Row, text: &str) -> bool {
     has(&row.name) || has(&row.program) || numbers.into_iter().flatten().any(|number| number.to_string() == text)
 }
 
-fn all(frame: &Frame, findings: &[Finding]) -> Vec<Row> {
+fn all(frame: &Frame, judgement: &Judgement) -> Vec<Row> {
+    let seats: HashMap<Tid, &str> = judgement.seats.iter().map(|seat| (seat.tid, seat.cpus.as_str())).collect();
+    let findings = &judgement.findings;
     let programs: HashMap<Tid, String> =
         frame.seating.processes.iter().map(|process| (process.pid, visible(&process.name).to_string())).collect();
     let (mut of_thread, mut of_process) = (HashMap::new(), HashMap::new());
@@ -98,6 +111,7 @@ fn all(frame: &Frame, findings: &[Finding]) -> Vec<Row> {
         program: programs.get(&thread.pid).cloned().unwrap_or_default(),
         cpu: thread.cpu,
         mask: thread.mask.clone(),
+        seat: seats.get(&thread.tid).copied().unwrap_or_default().to_owned(),
         load_percent: thread.run_percent,
         wait_percent: thread.wait_percent,
         switches: rates.switches,
@@ -120,6 +134,7 @@ fn whole(threads: &[Row]) -> Row {
         program: first.program.clone(),
         cpu: first.cpu.filter(|_| shared(threads.iter().all(|row| row.cpu == first.cpu))),
         mask: if threads.iter().all(|row| row.mask == first.mask) { first.mask.clone() } else { "several".to_owned() },
+        seat: if threads.iter().all(|row| row.seat == first.seat) { first.seat.clone() } else { "several".to_owned() },
         load_percent: sum(&|row| Some(row.load_percent)).unwrap_or(0.0),
         wait_percent: sum(&|row| row.wait_percent),
         switches: sum(&|row| Some(row.switches)).unwrap_or(0.0),
@@ -139,6 +154,8 @@ fn compare(sort: Sort, a: &Row, b: &Row) -> Ordering {
         Sort::Name => a.name.cmp(&b.name),
         Sort::Cpu => a.cpu.cmp(&b.cpu).then(largest(&|row| row.load_percent)),
         Sort::Mask => a.mask.cmp(&b.mask),
+        // Threads without a seat come last.
+        Sort::Seat => (a.seat.is_empty(), &a.seat).cmp(&(b.seat.is_empty(), &b.seat)),
         Sort::Load => largest(&|row| row.load_percent),
         Sort::Wait => largest(&|row| row.wait_percent.unwrap_or(-1.0)),
         Sort::Switches => largest(&|row| row.switches),
@@ -150,10 +167,10 @@ fn compare(sort: Sort, a: &Row, b: &Row) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::top::samples::{findings, frame};
+    use crate::terminal::top::samples::{frame, judgement};
 
     fn shown(view: &View) -> Vec<(Tid, Option<Tid>)> {
-        rows(&frame(), &findings(), view).iter().map(|row| (row.id.pid, row.id.tid)).collect()
+        rows(&frame(), &judgement(), view).iter().map(|row| (row.id.pid, row.id.tid)).collect()
     }
 
     #[test]
@@ -175,15 +192,15 @@ mod tests {
 
     #[test]
     fn a_process_stands_above_its_threads_with_their_sum() {
-        let rows = rows(&frame(), &findings(), &View { is_tree: true, ..View::default() });
+        let rows = rows(&frame(), &judgement(), &View { is_tree: true, ..View::default() });
         assert_eq!((rows[0].id, rows[0].load_percent), (RowId { pid: 70, tid: None }, 160.0));
         assert_eq!((rows[0].threads.len(), rows[1].id.tid, rows[0].mask.as_str()), (3, Some(71), "several"));
     }
 
     #[test]
     fn the_gravest_finding_marks_a_thread() {
-        let rows = rows(&frame(), &findings(), &View::default());
+        let rows = rows(&frame(), &judgement(), &View::default());
         let marked: Vec<Tid> = rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid).collect();
-        assert_eq!(marked, [71, 72]);
+        assert_eq!(marked, [71], "72 sits on its seat");
     }
 }

@@ -1,9 +1,14 @@
 //! A look made by hand, for tests.
 
+use super::rows::Judgement;
 use seatmap_machine::Topology;
+use seatmap_os::{CpuSet, Tid};
+use seatmap_watch::expected::ExpectedSeat;
 use seatmap_watch::judge::made::Made;
+use seatmap_watch::judge::seats as seats_of;
 use seatmap_watch::live::{Frame, Rates, Wakes};
-use seatmap_watch::{Asked, Finding, judge};
+use seatmap_watch::seating::CellCpus;
+use seatmap_watch::{Asked, Expected, judge};
 
 /// Four CPUs; two workers of one process share a CPU, and a sleeper stands apart.
 fn made() -> Made {
@@ -19,6 +24,7 @@ fn made() -> Made {
 pub(crate) fn frame() -> Frame {
     let mut seating = made().seating;
     seating.watched_s = 1.5;
+    seating.cells = vec![CellCpus { name: "quiet".to_owned(), cpus: "3".to_owned() }];
     let rates =
         |at: usize| Rates { switches: 10.0 * at as f64, wakeups: 4.0 * at as f64, migrations: Some(0.5 * at as f64) };
     let rates = (0..seating.threads.len()).map(rates).collect();
@@ -31,6 +37,17 @@ pub(crate) fn topology() -> Topology {
     made().topology
 }
 
-pub(crate) fn findings() -> Vec<Finding> {
-    judge(&made().seating, &topology(), &Asked::default())
+/// Worker 1 should sit on CPU 2, and worker 2 sits where it should.
+pub(crate) fn judgement() -> Judgement {
+    let seat = |label: &str, tid: Tid, cpus: &str| ExpectedSeat {
+        label: label.to_owned(),
+        cpus: CpuSet::of_list(cpus).unwrap_or_default(),
+        name: None,
+        thread: Some((70, tid)),
+    };
+    let seats = vec![seat("task 0", 71, "2"), seat("task 1", 72, "1")];
+    let expected = Expected { seats, is_shown: true, ..Expected::default() };
+    let asked = Asked { expected: Some(expected), ..Asked::default() };
+    let (seating, topology) = (made().seating, topology());
+    Judgement { findings: judge(&seating, &topology, &asked), seats: seats_of(&seating, &topology, &asked) }
 }

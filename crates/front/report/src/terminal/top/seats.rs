@@ -35,6 +35,7 @@ impl SeatGroups {
     /// of a package that share an L3 cache.
     #[must_use]
     pub fn new(topology: &Topology, measured: Option<&[Vec<u32>]>) -> Self {
+        let is_measured = measured.is_some();
         let measured = measured.unwrap_or_default();
         let measured: Vec<Vec<u32>> = measured.iter().map(|group| known(group, topology)).collect();
         let mut groups: Vec<SeatGroup> = measured
@@ -43,9 +44,10 @@ impl SeatGroups {
             .filter(|(_, cpus)| !cpus.is_empty())
             .map(|(at, cpus)| SeatGroup { name: format!("group {at}"), cores: cores(cpus, topology) })
             .collect();
-        let source = match groups.is_empty() {
-            true => "groups as the kernel names them; this host has not been measured",
-            false => "groups as measured",
+        let source = match (groups.is_empty(), is_measured) {
+            (true, false) => "groups as the kernel names them; this host has not been measured",
+            (true, true) => "groups as the kernel names them; the measurement found no others",
+            (false, _) => "groups as measured",
         };
         groups.extend(by_cache(topology, &|pu| !measured.iter().flatten().any(|cpu| *cpu == pu.os)));
         SeatGroups { source: source.to_owned(), groups, efficient: efficient(topology) }

@@ -2,6 +2,7 @@
 
 use super::rows::Row;
 use super::view::{Sort, View};
+use seatmap_statistics::words::figure;
 use seatmap_watch::Finding;
 
 /// A column: the order that it stands for, its title and its width.
@@ -13,12 +14,13 @@ struct Column {
 }
 
 /// The widths of the narrowest table; together with the mark they fit into 80 columns.
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
     Column { sort: Sort::Pid, title: "PID", width: 7, is_text: false },
     Column { sort: Sort::Tid, title: "TID", width: 7, is_text: false },
-    Column { sort: Sort::Name, title: "NAME", width: 15, is_text: true },
+    Column { sort: Sort::Name, title: "NAME", width: 12, is_text: true },
     Column { sort: Sort::Cpu, title: "CPU", width: 4, is_text: false },
-    Column { sort: Sort::Mask, title: "MASK", width: 7, is_text: true },
+    Column { sort: Sort::Mask, title: "MASK", width: 6, is_text: true },
+    Column { sort: Sort::Seat, title: "SEAT", width: 5, is_text: true },
     Column { sort: Sort::Load, title: "LOAD%", width: 6, is_text: false },
     Column { sort: Sort::Wait, title: "WAIT%", width: 5, is_text: false },
     Column { sort: Sort::Switches, title: "SW/s", width: 5, is_text: false },
@@ -26,15 +28,16 @@ const COLUMNS: [Column; 10] = [
     Column { sort: Sort::Wakeups, title: "WAKE/s", width: 6, is_text: false },
 ];
 
-/// The most columns that further space adds to the name and to the mask.
-const MORE_NAME: usize = 10;
+/// The most columns that further space adds to the name, to the mask and to the seat.
+const MORE_NAME: usize = 13;
 const MORE_MASK: usize = 16;
+const MORE_SEAT: usize = 8;
 
 /// The widths of the columns in this many columns of the screen, and the rest, in which the broken rule stands.
-fn widths(width: usize) -> ([usize; 10], usize) {
+fn widths(width: usize) -> ([usize; 11], usize) {
     let mut widths = COLUMNS.map(|column| column.width);
     let mut left = width.saturating_sub(2 + widths.iter().sum::<usize>() + widths.len() - 1);
-    for (at, most) in [(2, MORE_NAME), (4, MORE_MASK)] {
+    for (at, most) in [(2, MORE_NAME), (4, MORE_MASK), (5, MORE_SEAT)] {
         let more = left.min(most);
         widths[at] += more;
         left -= more;
@@ -79,7 +82,8 @@ pub(crate) fn line(row: &Row, findings: &[Finding], view: &View, width: usize) -
         format!("{indent}{}", row.name),
         number(row.cpu),
         row.mask.clone(),
-        format!("{:.1}", row.load_percent),
+        if row.seat.is_empty() { "-".to_owned() } else { row.seat.clone() },
+        figure(row.load_percent, 1),
         row.wait_percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}")),
         rate(Some(row.switches)),
         rate(row.migrations),

@@ -21,6 +21,8 @@ pub enum Sort {
     Cpu,
     /// The CPUs that it may run on.
     Mask,
+    /// The CPUs of the seat that it should have.
+    Seat,
     /// The share of one CPU.
     #[default]
     Load,
@@ -36,12 +38,13 @@ pub enum Sort {
 
 impl Sort {
     /// All, from left to right.
-    pub const ALL: [Sort; 10] = [
+    pub const ALL: [Sort; 11] = [
         Sort::Pid,
         Sort::Tid,
         Sort::Name,
         Sort::Cpu,
         Sort::Mask,
+        Sort::Seat,
         Sort::Load,
         Sort::Wait,
         Sort::Switches,

@@ -3,6 +3,7 @@
 use super::written::{CoreWritten, Hierarchy};
 use crate::coherent::FORMAT;
 use seatmap_machine::description::shape::MAX_PUS;
+use seatmap_statistics::words::counted;
 use std::collections::BTreeSet;
 
 /// The highest OS index: Linux's CONFIG_NR_CPUS goes up to 8192.
@@ -74,7 +75,11 @@ impl Hierarchy {
             return Some(format!("group {} has no row in distances.between_ns", core.group));
         }
         if core.offset_ns.len() != self.home_count() {
-            return Some(format!("offset_ns has {} figures for {} homes", core.offset_ns.len(), self.home_count()));
+            return Some(format!(
+                "offset_ns has {} for {}",
+                counted(core.offset_ns.len(), "figure"),
+                counted(self.home_count(), "home")
+            ));
         }
         if let Some(ns) = core.sibling_ns.filter(|ns| *ns <= 0.0) {
             return Some(format!("sibling_ns is {ns:?}, and a round trip takes longer"));

@@ -5,6 +5,7 @@ use crate::cellule::libspe2::programs::{Program, Programs, Said};
 use crate::cellule::libspe2::style::ByStyle;
 use crate::cellule::spread::Spread;
 use crate::cellule::{CelluleError, Seats};
+use seatmap_statistics::words::counted;
 use serde::Serialize;
 
 /// Sizes of figure 4; a run of the paper's largest, 2048, takes seconds and has nothing to gain.
@@ -104,10 +105,6 @@ fn plan(spes: u32) -> [Plan; 3] {
         ("matrix multiplication, all SPEs (figure 4 b)", "rows and columns", ITERATIONS.map(by_times).to_vec()),
         ("Black-Scholes, two blocks an SPE (figure 5)", "cycles", vec![prices]),
     ]
-}
-
-fn counted(count: u32, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Measures the figures; `step` is called with the number of points done and the number of all points.

@@ -1,0 +1,38 @@
+//! The cells that stand on this computer, for those who only look.
+
+use crate::GuardianCommand;
+use crate::claim::Claim;
+use crate::host::Host;
+use crate::run_folder::RunFolder;
+use seatmap_os::CpuSet;
+use seatmap_os::boot;
+use seatmap_os::root::Root;
+use std::collections::BTreeMap;
+
+/// The CPUs of each cell that stands, by name, as far as this user can read: those that root has made, in whichever
+/// folder they are remembered, and this user's own. Nothing is created or changed.
+#[must_use]
+pub fn standing(root: &Root) -> BTreeMap<String, CpuSet> {
+    let claims = Claim::all(root).into_iter().filter(|claim| !claim.has_lost_its_journal());
+    let mut cells: BTreeMap<String, CpuSet> =
+        claims.map(|claim| (claim.header.cell.to_string(), claim.cpus())).collect();
+    if let Some(run) = RunFolder::existing().filter(|_| root.is_this_computer()) {
+        let keeper = GuardianCommand(Vec::new());
+        let host = Host { root: root.clone(), run, boot_id: boot::id(root), keeper };
+        let own = host.cells().unwrap_or_default();
+        cells.extend(own.into_iter().map(|record| (record.name.to_string(), record.set())));
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_computer_without_cells_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(standing(&Root::new(folder.path())).is_empty());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is created");
+    }
+}

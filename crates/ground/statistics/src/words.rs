@@ -1,0 +1,229 @@
+//! Numbers in sentences: `1 thread`, `2 processes`, and figures that are never `-0`.
+
+/// A number of things with their name: `1 core`, `2 cores`, `3 passes`, `4 more entries`.
+#[must_use]
+pub fn counted(count: impl Into<Count>, name: &str) -> String {
+    let Count(count) = count.into();
+    match count {
+        1 => format!("1 {name}"),
+        _ => format!("{count} {}", plural(name)),
+    }
+}
+
+/// The number in [`counted`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count(u64);
+
+impl From<usize> for Count {
+    fn from(count: usize) -> Self {
+        Count(count as u64)
+    }
+}
+
+impl From<u32> for Count {
+    fn from(count: u32) -> Self {
+        Count(count.into())
+    }
+}
+
+impl From<u64> for Count {
+    fn from(count: u64) -> Self {
+        Count(count)
+    }
+}
+
+/// The plural of a name, by the rules for regular nouns. The last word of several is the noun.
+#[must_use]
+pub fn plural(name: &str) -> String {
+    let is_vowel = |letter: char| "aeiou".contains(letter);
+    match name.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(is_vowel) => return format!("{stem}ies"),
+        _ => {}
+    }
+    match name.ends_with(['s', 'x']) || name.ends_with("ch") || name.ends_with("sh") {
+        true => format!("{name}es"),
+        false => format!("{name}s"),
+    }
+}
+
+/// The first of two words for one thing, the second for another number of things: `is` and `are`.
+#[must_use]
+pub fn agreeing<'a>(count: usize, one: &'a str, other: &'a str) -> &'a str {
+    if count == 1 { one } else { other }
+}
+
+/// A number of times: `once`, `twice`, `3 times`.
+#[must_use]
+pub fn times(count: impl Into<Count>) -> String {
+    let Count(count) = count.into();
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        _ => format!("{count} times"),
+    }
+}
+
+/// A figure with this many digits after the point. A small negative one is `0`, not `-0`.
+#[must_use]
+pub fn figure(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    let is_zero = !text.contains(|letter: char| ('1'..='9').contains(&letter) || letter.is_ascii_alphabetic());
+    match text.strip_prefix('-') {
+        Some(positive) if is_zero => positive.to_owned(),
+        _ => text,
+    }
+}
+
+/// A time in seconds in one unit. A time that is not zero is never told as 0: `0.4 ms`, `1.2 s`, `20 s`, `3 min`.
+#[must_use]
+pub fn lasting(seconds: f64) -> String {
+    let size = seconds.abs();
+    match size {
+        0.0 => "0 s".to_owned(),
+        ..0.000_999_5 => format!("{:.0} us", (seconds * 1e6).max(1.0)),
+        ..0.009_95 => format!("{:.1} ms", seconds * 1e3),
+        ..0.095 => format!("{:.0} ms", seconds * 1e3),
+        ..9.95 => format!("{seconds:.1} s"),
+        ..119.5 => format!("{seconds:.0} s"),
+        ..7170.0 => format!("{:.0} min", seconds / 60.0),
+        ..171_000.0 => format!("{:.0} h", seconds / 3600.0),
+        _ => format!("{:.0} days", seconds / 86_400.0),
+    }
+}
+
+/// Faults of a printed text that a wrong number word makes: `1 threads`, `-0`, two spaces within a sentence, a letter
+/// right behind a full stop or a semicolon. Each is told with its line. For tests of printers.
+#[must_use]
+pub fn faults(text: &str) -> Vec<String> {
+    text.lines().flat_map(|line| line_faults(line).into_iter().map(move |fault| format!("{fault}: {line}"))).collect()
+}
+
+/// Nouns whose plural a sentence may have behind a number.
+const NOUNS: [&str; 40] = [
+    "batch",
+    "block",
+    "byte",
+    "candidate",
+    "cell",
+    "change",
+    "core",
+    "CPU",
+    "cycle",
+    "edge",
+    "event",
+    "file",
+    "group",
+    "home",
+    "interrupt",
+    "line",
+    "link",
+    "look",
+    "message",
+    "microsecond",
+    "node",
+    "page",
+    "pair",
+    "pass",
+    "period",
+    "process",
+    "program",
+    "PU",
+    "rank",
+    "row",
+    "run",
+    "seat",
+    "second",
+    "sample",
+    "task",
+    "thing",
+    "thread",
+    "time",
+    "visit",
+    "wakeup",
+];
+
+fn line_faults(line: &str) -> Vec<&'static str> {
+    let mut faults = Vec::new();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let bare = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '-').to_owned();
+    let is_plural = |word: &str| NOUNS.iter().any(|noun| plural(noun) == word);
+    let is_singular = |word: &str| NOUNS.contains(&word);
+    for pair in words.windows(2) {
+        let number = pair[0].trim_start_matches(['(', '[', '\'']);
+        let noun = bare(pair[1]);
+        if number == "1" && is_plural(&noun) {
+            faults.push("1 with a plural");
+        }
+        if number.parse::<u64>().is_ok_and(|number| number != 1) && is_singular(&noun) {
+            faults.push("a number with a singular");
+        }
+    }
+    for triple in words.windows(3) {
+        if triple[0].trim_start_matches('(') == "1" && triple[1] == "more" && is_plural(&bare(triple[2])) {
+            faults.push("1 more with a plural");
+        }
+    }
+    let is_negative_zero = |word: &str| {
+        let digits = word.trim_matches(|letter: char| !letter.is_ascii_digit() && letter != '-');
+        digits.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c == '0' || c == '.'))
+    };
+    if words.iter().any(|word| is_negative_zero(word)) {
+        faults.push("a negative zero");
+    }
+    if line.trim().contains("  ") {
+        faults.push("two spaces");
+    }
+    let letters: Vec<char> = line.chars().collect();
+    let touches =
+        |triple: &[char]| triple[0].is_alphabetic() && [';', ','].contains(&triple[1]) && triple[2].is_alphabetic();
+    if letters.windows(3).any(touches) {
+        faults.push("no space behind a mark");
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_follow_their_number() {
+        let all = [0_usize, 1, 2].map(|count| counted(count, "more thread"));
+        assert_eq!(all, ["0 more threads", "1 more thread", "2 more threads"]);
+        let plurals = ["process", "box", "batch", "entry", "day", "CPU"].map(plural);
+        assert_eq!(plurals, ["processes", "boxes", "batches", "entries", "days", "CPUs"]);
+        assert_eq!((times(1_u32), times(2_u32), times(3_u32)), ("once".into(), "twice".into(), "3 times".into()));
+    }
+
+    #[test]
+    fn no_figure_is_a_negative_zero() {
+        let all = [-0.04, -0.0, 0.0, -0.05, -1.0].map(|value| figure(value, 1));
+        assert_eq!(all, ["0.0", "0.0", "0.0", "-0.1", "-1.0"]);
+        assert_eq!((figure(-0.4, 0), figure(f64::NEG_INFINITY, 0)), ("0".to_owned(), "-inf".to_owned()));
+    }
+
+    #[test]
+    fn a_time_is_never_told_as_none() {
+        let times = [0.0, 4e-7, 4e-4, 0.0042, 0.04, 0.5, 12.0, 600.0, 7200.0, 864_000.0].map(lasting);
+        assert_eq!(times, ["0 s", "1 us", "400 us", "4.2 ms", "40 ms", "0.5 s", "12 s", "10 min", "2 h", "10 days"]);
+    }
+
+    #[test]
+    fn faults_of_sentences_are_found() {
+        let text =
+            "1 threads wait\n1 more runs; it's\n2 thread wait\n-0 interrupts/s (-0.0 %)\na  b\nkind;and\nall, well";
+        let found: Vec<String> =
+            faults(text).into_iter().map(|fault| fault.split(':').next().unwrap().into()).collect();
+        let expected = [
+            "1 with a plural",
+            "1 more with a plural",
+            "a number with a singular",
+            "a negative zero",
+            "two spaces",
+            "no space behind a mark",
+        ];
+        assert_eq!(found, expected);
+        let well = "1 thread, 2 threads and 11 threads; CPU 0, -0.5 % of 1 run";
+        assert!(faults(well).is_empty(), "{:?}", faults(well));
+    }
+}

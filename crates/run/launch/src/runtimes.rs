@@ -1,0 +1,149 @@
+//! The runtimes of a program's processes, and the programs whose threads seats do not fit one by one.
+
+use crate::allocator::SeatAllocator;
+use crate::runtime::Runtime;
+use seatmap_document::visible;
+use seatmap_os::task;
+use seatmap_os::{Root, Tid};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// The runtimes of processes, by their files.
+#[derive(Debug, Default)]
+pub(crate) struct Runtimes {
+    /// Those of processes that are not ordinary.
+    of: HashMap<Tid, Runtime>,
+    files: HashMap<PathBuf, Runtime>,
+    roaming: Vec<PathBuf>,
+    narrowed: Vec<Narrowed>,
+}
+
+/// A program that asks for the number of CPUs in threads which have one each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Narrowed {
+    pub file: PathBuf,
+    pub runtime: Runtime,
+    /// Whether it is the program that was started: the launcher knows that before it starts it.
+    pub is_first: bool,
+}
+
+impl Narrowed {
+    /// The sentence about it, where the seats have this number of CPUs.
+    pub fn sentence(&self, cpus: usize) -> String {
+        self.runtime.narrowed(&visible(&self.file.display().to_string()), cpus)
+    }
+}
+
+/// What seats are to a program that asks for the number of CPUs again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// Its threads may run on all seats.
+    Roams,
+    /// Each thread has its seat, which is smaller than all seats together.
+    Narrow,
+    /// Threads have no seat of their own, or there is one seat.
+    Whole,
+}
+
+impl Runtimes {
+    /// Notes the program that a process executes. `fit` says what seats are to a runtime.
+    pub fn note(&mut self, pid: Tid, file: &Path, fit: impl Fn(Runtime) -> Fit) {
+        let is_first = self.files.is_empty();
+        let known = self.files.get(file).copied();
+        let runtime = known.unwrap_or_else(|| Runtime::of(file));
+        if known.is_none() {
+            self.files.insert(file.to_owned(), runtime);
+        }
+        match runtime {
+            Runtime::Ordinary => self.of.remove(&pid),
+            other => self.of.insert(pid, other),
+        };
+        if !runtime.asks_again() || known.is_some() {
+            return;
+        }
+        match fit(runtime) {
+            Fit::Roams => self.roaming.push(file.to_owned()),
+            Fit::Narrow if !is_sized(runtime, pid) => {
+                self.narrowed.push(Narrowed { file: file.to_owned(), runtime, is_first });
+            }
+            Fit::Narrow | Fit::Whole => {}
+        }
+    }
+
+    /// Notes the program of a process that runs already.
+    pub fn meet(&mut self, pid: Tid, fit: impl Fn(Runtime) -> Fit) {
+        let Some(file) = task::program_file(pid) else { return };
+        self.note(pid, &file, fit);
+        self.narrowed.iter_mut().for_each(|narrowed| narrowed.is_first = false);
+    }
+
+    /// The runtime of a process.
+    pub fn of(&self, pid: Tid) -> Runtime {
+        self.of.get(&pid).copied().unwrap_or(Runtime::Ordinary)
+    }
+
+    /// A process is gone.
+    pub fn remove(&mut self, pid: Tid) {
+        self.of.remove(&pid);
+    }
+
+    /// Programs whose threads may run on all seats, each once.
+    pub fn roaming(&self) -> &[PathBuf] {
+        &self.roaming
+    }
+
+    /// Programs that find one CPU where they ask, each once.
+    pub fn narrowed(&self) -> &[Narrowed] {
+        &self.narrowed
+    }
+}
+
+/// What seats are to a runtime that asks for the number of CPUs again and again. Where a plan knows how each thread came
+/// to be, a thread of Java or Node has a seat of its own: the plan was made from a look at that very program. A strict
+/// seating keeps each thread in its seat, and so does a cell, where the kernel moves nothing.
+pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: Runtime) -> Fit {
+    let has_narrow_seats = seating.seats().cpus.iter().any(|seat| seat != seating.whole());
+    if seating.ordered_tasks() == 0 || !has_narrow_seats {
+        return Fit::Whole;
+    }
+    let is_known = seating.has_paths() && runtime != Runtime::Go;
+    if widens && !is_known { Fit::Roams } else { Fit::Narrow }
+}
+
+fn is_sized(runtime: Runtime, pid: Tid) -> bool {
+    let root = Root::new("/");
+    let variables = task::environment(&root, pid);
+    let variable = |wanted: &str| {
+        let found = variables.iter().find(|(name, _)| name == wanted)?;
+        Some(found.1.clone())
+    };
+    runtime.is_sized(&task::arguments(&root, pid), &variable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_asks_again_roams_or_is_narrow() {
+        let own = Tid::try_from(std::process::id()).unwrap();
+        let [java, node] = ["/opt/jdk/bin/java", "/usr/bin/node"].map(Path::new);
+        let mut runtimes = Runtimes::default();
+        runtimes.note(own, node, |_| Fit::Narrow);
+        runtimes.note(own, java, |_| Fit::Roams);
+        runtimes.note(own, java, |_| Fit::Narrow);
+        assert_eq!((runtimes.roaming(), runtimes.of(own)), (&[java.to_owned()][..], Runtime::Java));
+        let narrowed = Narrowed { file: node.to_owned(), runtime: Runtime::Node, is_first: true };
+        assert_eq!(runtimes.narrowed(), [narrowed]);
+        runtimes.note(own, Path::new("/bin/true"), |_| Fit::Narrow);
+        assert_eq!(runtimes.of(own), Runtime::Ordinary);
+    }
+
+    #[test]
+    fn where_all_threads_have_all_seats_nothing_is_told() {
+        let own = Tid::try_from(std::process::id()).unwrap();
+        let mut runtimes = Runtimes::default();
+        runtimes.note(own, Path::new("/opt/jdk/bin/java"), |_| Fit::Whole);
+        assert!(runtimes.roaming().is_empty() && runtimes.narrowed().is_empty());
+    }
+}
