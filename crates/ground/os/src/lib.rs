@@ -25,13 +25,14 @@
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
-//! | [`net`], [`tcp`] | the addresses of this computer; facts of the kernel about a TCP connection |
+//! | [`net`], [`tcp`] | the addresses of this computer, a wait for connections; facts of the kernel about one of TCP |
 //! | [`small`] | small files of the kernel, and the numbers in them |
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
 //! | [`barrier`] | order between threads, at the cost of one side |
 //! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`peer`] | the process at the other end of a socket, as the kernel knows it |
 //! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
@@ -65,6 +66,7 @@ pub mod mounts;
 pub mod net;
 pub mod numa_maps;
 pub mod pages;
+pub mod peer;
 pub mod proc_folder;
 pub mod published;
 pub mod records;
