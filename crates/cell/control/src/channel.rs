@@ -7,7 +7,7 @@
 use crate::door;
 use crate::error::ControlError;
 use crate::guests::Guests;
-use crate::peer::{self, Peer};
+use crate::server::in_thread;
 use rustix::cmsg_space;
 use rustix::io::FdFlags;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
@@ -15,6 +15,7 @@ use seatmap_cell::GuardianCommand;
 use seatmap_ninep::FileRequest;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
+use seatmap_os::peer::{self, Peer};
 use seatmap_os::trusted;
 use seatmap_os::trusted::TrustError;
 use std::io::{self, IoSlice};
@@ -23,6 +24,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// The ending of the socket's name, behind the name of the controller's socket.
@@ -76,11 +78,17 @@ fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &G
         return Ok(());
     }
     let Some(guest) = guests.enter(uid) else { return Ok(()) };
-    let mut file_proxy = start(exported, stream)?;
-    std::thread::spawn(move || {
+    let (sender, started) = mpsc::channel::<Child>();
+    // The thread first: a file proxy that nobody waits for would stay as a zombie.
+    in_thread(move || {
         let _guest = guest;
-        let _ = file_proxy.wait();
-    });
+        if let Ok(mut file_proxy) = started.recv() {
+            let _ = file_proxy.wait();
+        }
+    })?;
+    let file_proxy = start(exported, stream)?;
+    // The thread waits for it.
+    let _ = sender.send(file_proxy);
     Ok(())
 }
 
@@ -116,7 +124,8 @@ pub fn connect(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> Result<
     FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(u16::MAX, &mut bytes);
     hand_over(&stream, &bytes, console_and_input).map_err(failed)?;
     let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(failed)?;
-    answer.ok_or_else(|| failed(io::ErrorKind::PermissionDenied.into()))?;
+    let refused = || io::Error::new(io::ErrorKind::PermissionDenied, "the server there does not let this user in");
+    answer.ok_or_else(|| failed(refused()))?;
     rustix::io::fcntl_setfd(&stream, FdFlags::empty()).map_err(|errno| failed(errno.into()))?;
     Ok(stream)
 }

@@ -58,7 +58,8 @@ impl ControlClient {
     /// The controller has gone.
     pub fn hear(&mut self) -> Result<ControlAnswer, ControlError> {
         let line = line::read(&mut self.stream).map_err(ControlError::Gone)?;
-        let line = line.ok_or_else(|| ControlError::Gone(io::ErrorKind::UnexpectedEof.into()))?;
+        let closed = || io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection");
+        let line = line.ok_or_else(|| ControlError::Gone(closed()))?;
         serde_json::from_slice(&line).map_err(|error| ControlError::Gone(error.into()))
     }
 }

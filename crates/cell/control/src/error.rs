@@ -32,6 +32,9 @@ pub enum ControlError {
     /// The controller's warden cannot be started.
     #[error("the controller's warden cannot be started")]
     Warden(#[source] io::Error),
+    /// The controller has no thread for its clients.
+    #[error("the controller cannot start a thread for its clients")]
+    Thread(#[source] io::Error),
     /// A call of `seatmap-cell` failed.
     #[error(transparent)]
     Cell(#[from] CellError),

@@ -4,10 +4,10 @@
 //! program has open stays open.
 
 use crate::input::Input;
-use crate::peer::{self, Peer};
 use rustix::cmsg_space;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use seatmap_ninep::{Export, FileSession};
+use seatmap_os::peer::{self, Peer};
 use seatmap_os::trusted;
 use std::fs::File;
 use std::io::{self, IoSliceMut, Write};

@@ -4,7 +4,7 @@
 //! The terminal stays with the user who started the program: lines are edited, echoed and ended there, and while the
 //! program is in its background nothing is taken from it.
 
-use crate::peer::Peer;
+use seatmap_os::peer::Peer;
 use seatmap_os::task::Task;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read};

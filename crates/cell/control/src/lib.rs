@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`policy`], [`wants`], [`ticket`], [`usage`], [`queue`] | who gets which CPUs, and when: pure |
 //! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
-//! | [`peer`], `guests`, `door`, [`server`], [`scheduler`] | who may come in, and how many; sockets; the threads; the one that does everything |
+//! | [`peer`](seatmap_os::peer), `guests`, `door`, [`server`], [`scheduler`] | who may come in, and how many; sockets; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
 //! | [`ledger`], [`account`], [`inherited`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
 //! | [`channel`], [`file_proxy`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |
@@ -31,7 +31,6 @@ mod job;
 pub mod ledger;
 pub mod line;
 pub mod lock;
-pub mod peer;
 pub mod policy;
 pub mod queue;
 pub mod request;

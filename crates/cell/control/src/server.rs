@@ -8,12 +8,12 @@ use crate::guests::Guests;
 use crate::inherited::Inherited;
 use crate::line;
 use crate::lock;
-use crate::peer::{self, Peer};
 use crate::policy::Policy;
 use crate::request::ControlRequest;
 use crate::scheduler::{Event, MOST_WAITING, Scheduler};
 use crate::warden::Warden;
 use seatmap_cell::{GuardianCommand, Host, NoiseJudge};
+use seatmap_os::peer::{self, Peer};
 use std::fs;
 use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -73,11 +73,11 @@ pub fn serve(
     let listener = listen(&options.socket)?;
     let (events, arrivals) = mpsc::sync_channel(MOST_UNHEARD);
     let group = options.group;
-    std::thread::spawn(move || admit_all(&listener, group, &events));
+    in_thread(move || admit_all(&listener, group, &events)).map_err(ControlError::Thread)?;
     let door = channel::beside(&options.socket);
     if let Some(exported) = options.export.clone() {
         let listener = listen(&door)?;
-        std::thread::spawn(move || channel::admit_all(&listener, group, &exported));
+        in_thread(move || channel::admit_all(&listener, group, &exported)).map_err(ControlError::Thread)?;
     }
     ready(inherited);
     let mut ticked = Instant::now();
@@ -133,12 +133,22 @@ fn admit(
     let reader = stream.try_clone()?;
     let events = events.clone();
     let _ = events.send(Event::Came(connection, stream, peer));
-    std::thread::spawn(move || {
+    let gone = events.clone();
+    let hearing = in_thread(move || {
         let _guest = guest;
         hear(connection, &reader, &events);
         let _ = events.send(Event::Gone(connection));
     });
-    Ok(())
+    if hearing.is_err() {
+        // The client finds its connection closed.
+        let _ = gone.send(Event::Gone(connection));
+    }
+    hearing
+}
+
+/// Starts a thread. The system may have none left, which is no reason to end.
+pub(crate) fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new().spawn(work).map(drop)
 }
 
 fn refuse(mut stream: &UnixStream, kind: ErrorOrigin, message: &str) -> io::Result<()> {

@@ -229,7 +229,7 @@ impl<S: Read + Write> FileClient<S> {
         request.frame(tag, &mut self.out);
         self.stream.get_mut().write_all(&self.out)?;
         let head = frame::read(&mut self.stream, self.agreed_bytes, &mut self.body)?;
-        let head = head.ok_or(ErrorKind::UnexpectedEof)?;
+        let head = head.ok_or_else(frame::closed)?;
         let reply = Reply::parse(head.number, &self.body).map_err(|_| nonsense())?;
         match reply {
             Reply::Error { code } if head.tag == tag => Err(Refusal(code).into()),

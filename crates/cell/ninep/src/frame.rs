@@ -58,8 +58,20 @@ pub fn read(from: &mut impl Read, most_bytes: u32, body: &mut Vec<u8>) -> io::Re
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     body.resize(length as usize - HEAD_BYTES, 0);
-    from.read_exact(body)?;
+    read_whole(from, body)?;
     Ok(Some(Head { number, tag: u16::from_le_bytes([low, high]) }))
+}
+
+/// The words for a stream that ended where an answer should come.
+pub(crate) fn closed() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the other side closed the connection")
+}
+
+fn read_whole(from: &mut impl Read, bytes: &mut [u8]) -> io::Result<()> {
+    from.read_exact(bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => closed(),
+        _ => error,
+    })
 }
 
 /// Fills the head; `false` where the stream ends in front of it.
@@ -67,7 +79,7 @@ fn begins(from: &mut impl Read, head: &mut [u8]) -> io::Result<bool> {
     loop {
         match from.read(head) {
             Ok(0) => return Ok(false),
-            Ok(count) => return from.read_exact(head.get_mut(count..).unwrap_or_default()).map(|()| true),
+            Ok(count) => return read_whole(from, head.get_mut(count..).unwrap_or_default()).map(|()| true),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

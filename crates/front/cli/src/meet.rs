@@ -38,5 +38,5 @@ pub fn secret(file: Option<&Path>) -> Result<Option<Secret>, CliError> {
 
 /// Whether the user can mend why ranks cannot meet.
 pub fn is_input(error: &MeetingError) -> bool {
-    matches!(error, MeetingError::Secret | MeetingError::Bad(_) | MeetingError::File(..))
+    matches!(error, MeetingError::Secret | MeetingError::Bad(_) | MeetingError::File(..) | MeetingError::Untrusted(_))
 }

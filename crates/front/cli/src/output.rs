@@ -3,7 +3,7 @@
 use crate::error::{AtFile, CliError};
 use crate::stdio;
 pub use seatmap_document::visible;
-use seatmap_os::whole_file::{behind_links, folder_of, replace};
+use seatmap_os::whole_file::{self, behind_links, check_writable, folder_of, replace};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -84,31 +84,33 @@ impl Destination {
     }
 
     fn at(path: &Path) -> io::Result<Self> {
-        match std::fs::metadata(path) {
+        // An open file, as /dev/stdout is, has no name to be replaced.
+        let Some(place) = behind_links(path)? else { return Ok(Destination::Stream(path.to_owned())) };
+        check_writable(&place)?;
+        match std::fs::symlink_metadata(&place) {
             Ok(found) if found.is_dir() => Err(io::Error::other("is a folder; give a file's name")),
-            Ok(found) if found.is_file() => Self::of_file(path),
-            Ok(_) => Ok(Destination::Stream(path.to_owned())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Self::of_new_file(path),
+            Ok(found) if found.is_file() => Self::of_file(place),
+            Ok(_) => Ok(Destination::Stream(place)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::of_new_file(place),
             Err(error) => Err(error),
         }
     }
 
-    fn of_file(path: &Path) -> io::Result<Self> {
-        File::options().append(true).open(path)?;
-        let whole = behind_links(path)?.filter(|file| takes_files(folder_of(file)).is_ok());
-        Ok(whole.map_or_else(|| Destination::Stream(path.to_owned()), Destination::File))
+    fn of_file(place: PathBuf) -> io::Result<Self> {
+        File::options().append(true).open(&place)?;
+        let is_replaced = takes_files(folder_of(&place)).is_ok();
+        Ok(if is_replaced { Destination::File(place) } else { Destination::Stream(place) })
     }
 
-    fn of_new_file(path: &Path) -> io::Result<Self> {
-        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+    fn of_new_file(place: PathBuf) -> io::Result<Self> {
+        if place.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(io::Error::other("there is no such folder, and a file needs a name"));
         }
-        let file = behind_links(path)?.unwrap_or_else(|| path.to_owned());
-        if !folder_of(&file).is_dir() {
+        if !folder_of(&place).is_dir() {
             return Err(io::Error::other("its folder does not exist; make it first"));
         }
-        takes_files(folder_of(&file))?;
-        Ok(Destination::File(file))
+        takes_files(folder_of(&place))?;
+        Ok(Destination::File(place))
     }
 
     /// Writes the whole text.
@@ -118,7 +120,10 @@ impl Destination {
     pub fn write(&self, text: &str) -> Result<(), CliError> {
         match self {
             Destination::Stdout => print(text),
-            Destination::Stream(path) => std::fs::write(path, text).map_err(|error| failed(path, error)),
+            Destination::Stream(path) => {
+                let written = whole_file::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
+                written.map_err(|error| failed(path, error))
+            }
             Destination::File(path) => replace(path, text.as_bytes()).map_err(|error| failed(path, error)),
         }
     }

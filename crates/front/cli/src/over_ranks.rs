@@ -69,6 +69,9 @@ pub fn tell(spread: &Spread) {
     for lost in &spread.lost {
         output::tell(&format!("{}: {}; the others do its work", lost.rank, lost.why));
     }
+    for why in &spread.refused {
+        output::tell(&format!("sent away: {why}"));
+    }
     let mut of_node = BTreeMap::<&str, usize>::new();
     spread.done.iter().for_each(|(node, parts)| *of_node.entry(node).or_default() += parts);
     let parts: Vec<String> = of_node.iter().map(|(node, parts)| format!("{node} {parts}")).collect();

@@ -26,7 +26,7 @@
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
-//! | [`net`], [`tcp`] | the addresses of this computer; facts of the kernel about a TCP connection |
+//! | [`net`], [`tcp`] | the addresses of this computer, a wait for connections; facts of the kernel about one of TCP |
 //! | [`small`] | small files of the kernel, and the numbers in them |
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
 //! | [`barrier`] | order between threads, at the cost of one side |
@@ -34,6 +34,7 @@
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`scratch`] | folders for files that no run leaves behind, killed or not |
+//! | [`peer`] | the process at the other end of a socket, as the kernel knows it |
 //! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
@@ -68,6 +69,7 @@ pub mod net;
 pub mod numa_maps;
 pub mod pages;
 pub mod partners;
+pub mod peer;
 pub mod proc_folder;
 pub mod published;
 pub mod quota;

@@ -1,6 +1,28 @@
-//! The addresses of this computer.
+//! The addresses of this computer, and a wait for what comes over connections.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+/// Waits until one of these can be read, or accepted from, or has ended, or until the time is over; `None` is for ever.
+///
+/// # Errors
+/// The kernel has no memory for it.
+pub fn wait_readable(all: &[BorrowedFd<'_>], limit: Option<Duration>) -> io::Result<()> {
+    let mut polled: Vec<PollFd<'_>> = all.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)).collect();
+    let limit = limit.map(|limit| Timespec {
+        tv_sec: limit.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: limit.subsec_nanos().into(),
+    });
+    match poll(&mut polled, limit.as_ref()) {
+        // A signal: the caller looks, and waits again.
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
 
 /// The addresses of interfaces that are up, those first at which other computers reach this one: addresses of this
 /// computer alone (127.0.0.1) come last, and those that hold on one link only (fe80::/10) are left out.
@@ -51,6 +73,15 @@ unsafe fn address(at: *const libc::sockaddr) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn a_wait_ends_with_what_comes_or_with_its_time() {
+        let (reader, writer) = io::pipe().unwrap();
+        wait_readable(&[reader.as_fd()], Some(Duration::from_millis(1))).unwrap();
+        drop(writer);
+        wait_readable(&[reader.as_fd()], None).unwrap();
+    }
 
     #[test]
     fn own_addresses_alone_come_last() {

@@ -73,14 +73,41 @@ pub fn read(root: &Root, pid: Tid, name: &str) -> Option<Vec<u8>> {
     Some(text)
 }
 
+/// A text, and the process that shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The process.
+    pub pid: Tid,
+    /// Its text.
+    pub text: Vec<u8>,
+}
+
+impl Shown {
+    /// Whether this process has a say about another one: it is root's, or one of the same user. Any process can show
+    /// anything, and root reads what all of them show.
+    #[must_use]
+    pub fn may_speak_of(&self, root: &Root, pid: Tid) -> bool {
+        let own = uid(root, self.pid);
+        // Of a process that has ended, nothing can be done wrong.
+        own == Some(0) || uid(root, pid).is_none_or(|uid| own == Some(uid))
+    }
+}
+
+/// The user that a process acts as. The owner of its folder is root where it does not show its memory.
+fn uid(root: &Root, pid: Tid) -> Option<u32> {
+    let status = root.read(&format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// The texts of this name that these processes show, and those that started them. Each process is looked at once.
 #[must_use]
-pub fn read_above(root: &Root, pids: impl IntoIterator<Item = Tid>, name: &str) -> Vec<Vec<u8>> {
+pub fn read_above(root: &Root, pids: impl IntoIterator<Item = Tid>, name: &str) -> Vec<Shown> {
     let parent = |pid: &Tid| Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0);
     let (mut known, mut texts) = (HashSet::new(), Vec::new());
     for pid in pids {
         let line = std::iter::successors(Some(pid), parent).take(MOST_ANCESTORS).take_while(|pid| known.insert(*pid));
-        texts.extend(line.filter_map(|pid| read(root, pid, name)));
+        texts.extend(line.filter_map(|pid| Some(Shown { pid, text: read(root, pid, name)? })));
     }
     texts
 }
@@ -88,6 +115,20 @@ pub fn read_above(root: &Root, pids: impl IntoIterator<Item = Tid>, name: &str) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_speaks_of_those_of_its_own_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        for (pid, uid) in [(1, 0), (7, 1000), (8, 1000), (9, 1001)] {
+            let own = folder.path().join(format!("proc/{pid}"));
+            fs::create_dir_all(&own).unwrap();
+            fs::write(own.join("status"), format!("Name:\tx\nUid:\t1\t{uid}\t1\t1\n")).unwrap();
+        }
+        let speaks = |of: Tid, about: Tid| Shown { pid: of, text: Vec::new() }.may_speak_of(&root, about);
+        assert!(speaks(7, 8) && speaks(1, 9) && speaks(7, 99));
+        assert!(!speaks(7, 9) && !speaks(7, 1) && !speaks(99, 7));
+    }
 
     #[test]
     fn the_last_text_is_found_here_and_from_below() {
@@ -101,7 +142,8 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let above = read_above(&root, [child.id() as Tid, own], "seatmap-test-published");
         child.kill().and_then(|()| child.wait()).unwrap();
-        assert_eq!(above, [b"another"], "once, though both are below it");
+        let once = [Shown { pid: own, text: b"another".to_vec() }];
+        assert_eq!(above, once, "both are below it");
         drop(shown);
         assert_eq!(read(&root, own, "seatmap-test-published"), None);
     }

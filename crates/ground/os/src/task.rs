@@ -216,6 +216,14 @@ pub fn threads(pid: Tid) -> Vec<Tid> {
     tids
 }
 
+/// Whether a thread is one of this process, as far as that can still be seen: of a process that has ended, any may have
+/// been.
+#[must_use]
+pub fn may_be_thread_of(tid: Tid, pid: Tid) -> bool {
+    let is_there = |path: String| fs::symlink_metadata(path).is_ok();
+    is_there(format!("/proc/{pid}/task/{tid}")) || !is_there(format!("/proc/{pid}"))
+}
+
 /// For how long a thread has waited for a CPU that another thread had, in nanoseconds since it began
 /// (`/proc/PID/schedstat`, sched-stats.rst); `None` where the kernel does not count it.
 #[must_use]

@@ -1,5 +1,29 @@
 //! Folders and files that no other user can change or redirect.
 //!
+//! # The rule
+//!
+//! **What Seatmap obeys, keeps secret, or goes on from has to be this user's or root's alone. What it only shows or
+//! computes with may be anybody's, if the user named it.** A file is judged on the descriptor from which it is then
+//! read, so that exchanging a name meanwhile has no effect: an ordinary file and not a link, without a second name, of
+//! this user or root, and writable for no other user.
+//!
+//! | what is read | judged by |
+//! |---|---|
+//! | meeting files and secret files of ranks | [`read_secret`]: also readable for nobody else |
+//! | the profile that is remembered of this host, the run folder of cells, journals of cells, ledger, locks | [`TrustedFolder`]: the folders above, too |
+//! | journals of `measure`, `rank` and `tune`, from which `--resume` goes on | [`open`], [`read_own`] |
+//! | the library that `observe` loads into a program | [`check_library`] |
+//! | the folder in which the ranks of a job leave their traces | [`private_folder`] |
+//! | a folder that programs in cells are shown | [`reach`]: the way to it |
+//! | sockets of other processes | [`peer`](crate::peer): the kernel says who is there |
+//! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
+//! | a plan, pattern, profile, machine, cluster, baseline or recording that the user named | not judged: figures and seats, and no program or command |
+//!
+//! What is written follows another rule, in [`whole_file`](crate::whole_file): a link is followed only if root or this
+//! user made it, and nothing that another user put into a shared folder is written.
+//!
+//! # Folders
+//!
 //! A program that runs as root and keeps its state in a folder obeys the files there. So the folder must belong to
 //! its user alone: a real directory, owned by the effective user, that neither group nor others may write. Every
 //! folder above it must belong to root or to that user and be writable for no other user, or be sticky and owned by
@@ -15,6 +39,7 @@ mod walk;
 pub use file::{Open, open};
 pub use walk::reach;
 
+use crate::whole_file;
 use rustix::fs::{self, AtFlags, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -58,6 +83,17 @@ pub enum TrustError {
         /// Its permission bits.
         mode: u32,
     },
+    /// A secret that others may read.
+    #[error("other users can read '{path}' (mode {mode:04o}), which holds a secret; run 'chmod 600 {path}'")]
+    Readable {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A file that is longer than anything that belongs there.
+    #[error("'{0}' is too long to be what is read here")]
+    TooLong(PathBuf),
     /// A name with a slash, or that of a folder.
     #[error("'{}' is not the name of a file", .0.display())]
     NotAName(OsString),
@@ -190,6 +226,75 @@ pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(at(path))?;
     Ok(bytes)
+}
+
+/// The longest secret that is read, in bytes.
+const LONGEST_SECRET: u64 = 1 << 16;
+
+/// The content of a file that holds a secret: no other user can have written it, and none can read it. The file is
+/// judged and read on one open descriptor, and is not a link; the folders on the way to it may belong to anybody.
+///
+/// # Errors
+/// [`TrustError`].
+pub fn read_secret(path: &Path) -> Result<Vec<u8>, TrustError> {
+    let file = open(path, Open::Read)?;
+    let mode = fs::fstat(&file).map_err(at(path))?.st_mode & 0o7777;
+    if mode & 0o077 != 0 {
+        return Err(TrustError::Readable { path: path.to_owned(), mode });
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST_SECRET + 1).read_to_end(&mut bytes).map_err(at(path))?;
+    if bytes.len() as u64 > LONGEST_SECRET {
+        return Err(TrustError::TooLong(path.to_owned()));
+    }
+    Ok(bytes)
+}
+
+/// The content of a file of this user, of at most so many bytes: a journal to go on from. The folders on the way to it
+/// may belong to anybody.
+///
+/// # Errors
+/// [`TrustError`].
+pub fn read_own(path: &Path, most_bytes: u64) -> Result<Vec<u8>, TrustError> {
+    let mut bytes = Vec::new();
+    open(path, Open::Read)?.take(most_bytes + 1).read_to_end(&mut bytes).map_err(at(path))?;
+    if bytes.len() as u64 > most_bytes {
+        return Err(TrustError::TooLong(path.to_owned()));
+    }
+    Ok(bytes)
+}
+
+/// Checks a library that is about to be loaded into a program, and returns the path without links at which it is. The
+/// file, and every folder above it, belong to this user or root, and not everybody can write there. A group may: a
+/// user's own files are writable for its own group where the umask is 002, and no key says who else is in it.
+///
+/// # Errors
+/// [`TrustError`].
+pub fn check_library(path: &Path) -> Result<PathBuf, TrustError> {
+    let place = whole_file::behind_links(path).map_err(at(path))?;
+    let place = place.ok_or_else(|| TrustError::NotAFile(path.to_owned()))?;
+    let place = std::path::absolute(place).map_err(at(path))?;
+    let name = place.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
+    let above = place.parent().unwrap_or(Path::new("/"));
+    walk::check_for_programs(above, name)?;
+    Ok(place)
+}
+
+/// Makes a folder for this user alone, or takes one that is. The folders above it may belong to anybody.
+///
+/// # Errors
+/// [`TrustError`]: it is a link, or others may write in it, or it is another user's.
+pub fn private_folder(path: &Path) -> Result<(), TrustError> {
+    match fs::mkdir(path, fs::Mode::RWXU) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+        Err(errno) => return Err(at(path)(errno)),
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = fs::open(path, flags, fs::Mode::empty()).map_err(|errno| match errno {
+        rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP => TrustError::NotAFolder(path.to_owned()),
+        errno => at(path)(errno),
+    })?;
+    walk::check_last(path, &folder)
 }
 
 impl AsFd for TrustedFolder {

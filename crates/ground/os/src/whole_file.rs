@@ -1,9 +1,11 @@
-//! Files that are whole at every moment: the old text or the new.
+//! Results on file: whole at every moment, the old text or the new, or written as they come; and never where another
+//! user led them.
 
-use std::fs::{self, Metadata, Permissions};
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Component, Path, PathBuf};
 
 /// Links that are followed, as many as Linux follows (path_resolution(7)).
 const MOST_LINKS: usize = 40;
@@ -19,6 +21,9 @@ const MOST_LINKS: usize = 40;
 /// The system's error; the old file is then unchanged.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let old = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
+    if let Some(old) = &old {
+        check_in_shared_folder(path, old)?;
+    }
     let mode = if old.is_some() { 0o600 } else { 0o666 };
     let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder_of(path))?;
     file.write_all(content)?;
@@ -34,20 +39,118 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 /// The file that a name stands for, through symbolic links, whether it exists or not. `None` where they lead through
 /// `/proc`, as `/dev/stdout` does: such a name is an open file, which cannot be replaced but only written.
 ///
+/// A link on the way is followed only if root or this user made it: one of somebody else could lead the result to any
+/// file that this user can write. The kernel has the same rule for folders as `/tmp` (`fs.protected_symlinks`, proc(5)).
+///
 /// # Errors
-/// A link cannot be read, or there are more than Linux would follow.
+/// A link cannot be read or is another user's, or there are more than Linux would follow.
 pub fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
-    let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        if std::path::absolute(&path)?.starts_with("/proc") {
+    let mut names: Vec<OsString> = Vec::new();
+    let mut reached = PathBuf::from("/");
+    let mut links = 0;
+    push_names(&mut names, &std::path::absolute(path)?);
+    while let Some(name) = names.pop() {
+        if name == ".." {
+            reached.pop();
+            continue;
+        }
+        let next = reached.join(&name);
+        if next.starts_with("/proc") {
             return Ok(None);
         }
-        if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
-            return Ok(Some(path));
+        let Some(link) = fs::symlink_metadata(&next).ok().filter(Metadata::is_symlink) else {
+            reached = next;
+            continue;
+        };
+        check_link(&next, &link)?;
+        links += 1;
+        if links > MOST_LINKS {
+            return Err(io::Error::other("too many levels of symbolic links"));
         }
-        path = folder_of(&path).join(fs::read_link(&path)?);
+        let target = fs::read_link(&next)?;
+        if target.is_absolute() {
+            reached = PathBuf::from("/");
+        }
+        push_names(&mut names, &target);
     }
-    Err(io::Error::other("too many levels of symbolic links"))
+    // A name without links stays as it was typed.
+    Ok(Some(if links == 0 { path.to_owned() } else { reached }))
+}
+
+/// Puts the names of a path on a stack, the first one on top.
+fn push_names(names: &mut Vec<OsString>, path: &Path) {
+    let name = |component: Component<'_>| match component {
+        Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
+        _ => None,
+    };
+    names.extend(path.components().rev().filter_map(name));
+}
+
+/// A second name of a link could have been made by anybody.
+fn check_link(path: &Path, link: &Metadata) -> io::Result<()> {
+    if is_trusted(link.uid()) && link.nlink() == 1 {
+        return Ok(());
+    }
+    let words = format!(
+        "'{}' is a symbolic link of user {}, who can lead it anywhere; name the file that it should stand for",
+        path.display(),
+        link.uid()
+    );
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, words))
+}
+
+fn is_trusted(uid: u32) -> bool {
+    uid == 0 || uid == rustix::process::geteuid().as_raw()
+}
+
+/// Refuses to write over another user's file or pipe in a folder in which anybody can put one, as `/tmp` is: whoever put
+/// it there chose who reads the result. What belongs to the folder's owner is the folder's.
+fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
+    let folder = fs::metadata(folder_of(path))?;
+    let is_shared = folder.mode() & 0o002 != 0 || folder.mode() & 0o1020 == 0o1020;
+    if !is_shared || is_trusted(found.uid()) || found.uid() == folder.uid() {
+        return Ok(());
+    }
+    let words = format!(
+        "'{}' belongs to user {}, in a folder where anybody can put files; choose another name or folder",
+        path.display(),
+        found.uid()
+    );
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, words))
+}
+
+/// Checks a file, pipe or device that is there and is to be written or replaced, and is not a link.
+///
+/// # Errors
+/// Another user put it there, in a folder where anybody can.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) => check_in_shared_folder(path, &found),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a file, pipe or device to be written from its beginning, as it comes; a file is made where none is, and emptied
+/// where one is. Links are followed as [`behind_links`] says, and what lies there is judged on the open descriptor.
+///
+/// # Errors
+/// The system's error, or another user could have put there what this name stands for.
+pub fn create(path: &Path) -> io::Result<File> {
+    let Some(place) = behind_links(path)? else { return File::create(path) };
+    let flags = libc::O_NOFOLLOW | libc::O_NOCTTY;
+    let file = File::options().write(true).create(true).truncate(false).custom_flags(flags).open(&place)?;
+    let found = file.metadata()?;
+    check_in_shared_folder(&place, &found)?;
+    if found.is_file() {
+        // In its own folder this user may give a file as many names as it likes.
+        if found.nlink() > 1 && fs::metadata(folder_of(&place))?.mode() & 0o022 != 0 {
+            let words = "has a second name, which anybody could have given it here; remove it";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
+        }
+        file.set_len(0)?;
+    }
+    Ok(file)
 }
 
 /// The folder that a file of this name lies in.
@@ -102,6 +205,69 @@ mod tests {
         symlink("round", at("round")).unwrap();
         assert!(behind_links(&at("round")).unwrap_err().to_string().contains("too many"));
         assert_eq!(behind_links(&at("three")).unwrap(), Some(at("three")));
+    }
+
+    /// A folder as `/tmp` is, with files of another user; `None`, and a word about it, where this user cannot make them.
+    fn shared(mode: u32) -> Option<tempfile::TempDir> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("file"), "theirs").unwrap();
+        fs::write(at("precious"), "own").unwrap();
+        symlink("precious", at("link")).unwrap();
+        symlink(".", at("folder")).unwrap();
+        for name in ["file", "link", "folder"] {
+            if std::os::unix::fs::lchown(at(name), Some(65_534), None).is_err() {
+                eprintln!("skipped: only root gives files to another user");
+                return None;
+            }
+        }
+        Some(folder)
+    }
+
+    #[test]
+    fn what_another_user_put_into_a_shared_folder_is_neither_followed_nor_written() {
+        for mode in [0o1777, 0o777, 0o1775] {
+            let Some(folder) = shared(mode) else { return };
+            let at = |name: &str| folder.path().join(name);
+            for name in ["link", "folder/new", "folder/precious"] {
+                for refused in [behind_links(&at(name)).err(), create(&at(name)).err()] {
+                    assert!(refused.unwrap().to_string().contains("a symbolic link of user 65534"), "{name}");
+                }
+            }
+            for refused in [check_writable(&at("file")), create(&at("file")).map(drop), replace(&at("file"), b"x")] {
+                assert!(refused.unwrap_err().to_string().contains("belongs to user 65534"));
+            }
+            assert_eq!([fs::read(at("file")).unwrap(), fs::read(at("precious")).unwrap()], [&b"theirs"[..], b"own"]);
+            create(&at("new")).and_then(|mut file| file.write_all(b"new")).unwrap();
+            replace(&at("precious"), b"newer").unwrap();
+        }
+        // Where only its owner puts files, they are his: root writes them for him.
+        let Some(folder) = shared(0o755) else { return };
+        create(&folder.path().join("file")).unwrap();
+    }
+
+    #[test]
+    fn a_file_with_a_second_name_is_not_emptied_where_others_could_have_given_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, second] = ["file", "second"].map(|name| folder.path().join(name));
+        fs::write(&file, "own").unwrap();
+        fs::hard_link(&file, &second).unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o1777)).unwrap();
+        assert!(create(&second).unwrap_err().to_string().contains("a second name"));
+        assert_eq!(fs::read(&file).unwrap(), b"own");
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        create(&second).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"");
+    }
+
+    #[test]
+    fn devices_are_written_and_own_links_are_followed() {
+        create(Path::new("/dev/null")).and_then(|mut file| file.write_all(b"gone")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        symlink("target", folder.path().join("link")).unwrap();
+        create(&folder.path().join("link")).and_then(|mut file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(folder.path().join("target")).unwrap(), b"new");
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! The node that measures a pair: round trips, gaps and rates to a node that answers.
 
 use crate::cluster::Trip;
-use crate::echo::{LARGEST, SILENCE, clock_ns, segments};
-use crate::handshake::call;
+use crate::echo::{Ends, LARGEST, SILENCE, clock_ns, segments};
+use crate::handshake::{Purpose, call};
 use crate::seat::Seat;
 use crate::secret::Secret;
+use crate::wire::Channel;
 use seatmap_os::tcp;
 use seatmap_statistics::{median, quantile_sorted, sorted, summarise};
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -50,9 +51,17 @@ pub(crate) struct Found {
     pub mtu_bytes: Option<u32>,
 }
 
-/// Measures the way to a node that answers at this address; round trips of each size take about this time.
-pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration) -> io::Result<Found> {
-    let mut line = Line::open(address, secret)?;
+/// A rank that answers, and the one that measures the way to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way<'a> {
+    pub ends: Ends,
+    pub address: SocketAddr,
+    pub secret: &'a Secret,
+}
+
+/// Measures the way to a node that answers; round trips of each size take about this time.
+pub(crate) fn drive(way: Way<'_>, time: Duration) -> io::Result<Found> {
+    let mut line = Line::open(way)?;
     let mut seat = Seat::new();
     seat.for_trips(true);
     let trips = SIZES.iter().map(|size| line.trips(*size, time)).collect::<io::Result<_>>()?;
@@ -61,21 +70,21 @@ pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration) -> io:
     let least = STREAM.min(STREAM_TO_TRIPS * time);
     let rate_mbps = [line.rate(Line::there, least)?, line.rate(Line::back, least)?];
     let clock_offset_ns = line.clock_offset_ns()?;
-    let (own, theirs) = (segments(&line.stream), line.their_segments()?);
-    let mtu_bytes = tcp::info(&line.stream).map(|info| info.mtu_bytes).filter(|mtu| *mtu > 0);
+    let (own, theirs) = (segments(line.channel.stream()), line.their_segments()?);
+    let mtu_bytes = tcp::info(line.channel.stream()).map(|info| info.mtu_bytes).filter(|mtu| *mtu > 0);
     let (retransmits, segments) = ([own.0, theirs.0], [own.1, theirs.1]);
     Ok(Found { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, mtu_bytes })
 }
 
 /// A connection to the other node.
 struct Line {
-    stream: TcpStream,
+    channel: Channel,
     buffer: Vec<u8>,
 }
 
 /// Sends to a node for this time. The rate, in Mbit/s.
-pub(crate) fn stream(address: SocketAddr, secret: &Secret, time: Duration) -> io::Result<f64> {
-    let mut line = Line::open(address, secret)?;
+pub(crate) fn stream(way: Way<'_>, time: Duration) -> io::Result<f64> {
+    let mut line = Line::open(way)?;
     let (begun, mut sent) = (Instant::now(), 0_u64);
     while begun.elapsed() < time {
         line.there(FIRST_BYTES, BURST)?;
@@ -88,17 +97,28 @@ pub(crate) fn stream(address: SocketAddr, secret: &Secret, time: Duration) -> io
 const BURST: u32 = 16;
 
 impl Line {
-    fn open(address: SocketAddr, secret: &Secret) -> io::Result<Self> {
-        let mut stream = TcpStream::connect_timeout(&address, SILENCE)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(SILENCE))?;
-        stream.set_write_timeout(Some(SILENCE))?;
-        call(&mut stream, secret, &()).map_err(io::Error::other)?;
-        Ok(Line { stream, buffer: vec![0x5a; LARGEST as usize] })
+    fn open(way: Way<'_>) -> io::Result<Self> {
+        let stream = TcpStream::connect_timeout(&way.address, SILENCE)?;
+        let mut channel = call(stream, way.secret, Purpose::Pair, &way.ends).map_err(io::Error::other)?;
+        channel.set_read_timeout(Some(SILENCE))?;
+        channel.stream().set_write_timeout(Some(SILENCE))?;
+        Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize] })
+    }
+
+    /// An order with its tag, which is made before a clock is read. It is to be sent next.
+    fn sealed(&mut self, letter: u8, size: u32, count: u32) -> Vec<u8> {
+        let order = [&[letter][..], &size.to_be_bytes(), &count.to_be_bytes()].concat();
+        self.channel.sealed_frame(&order)
     }
 
     fn order(&mut self, letter: u8, size: u32, count: u32) -> io::Result<()> {
-        self.stream.write_all(&[&[letter][..], &size.to_be_bytes(), &count.to_be_bytes()].concat())
+        let order = self.sealed(letter, size, count);
+        self.channel.write_payload(&order)
+    }
+
+    /// An answer of so many bytes.
+    fn answer<const BYTES: usize>(&mut self) -> io::Result<[u8; BYTES]> {
+        self.channel.receive_frame()?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
@@ -128,8 +148,8 @@ impl Line {
         (0..count)
             .map(|_| {
                 let begun = Instant::now();
-                self.stream.write_all(message)?;
-                self.stream.read_exact(message)?;
+                self.channel.write_payload(message)?;
+                self.channel.read_payload(message)?;
                 Ok(nanoseconds(begun))
             })
             .collect()
@@ -139,16 +159,17 @@ impl Line {
     fn there(&mut self, size: u32, count: u32) -> io::Result<f64> {
         self.order(b'U', size, count)?;
         let begun = Instant::now();
-        (0..count).try_for_each(|_| self.stream.write_all(&self.buffer[..size as usize]))?;
-        self.stream.read_exact(&mut [0])?;
+        (0..count).try_for_each(|_| self.channel.write_payload(&self.buffer[..size as usize]))?;
+        self.answer::<1>()?;
         Ok(nanoseconds(begun))
     }
 
     /// A stream of messages from the other node, from the order to the last byte.
     fn back(&mut self, size: u32, count: u32) -> io::Result<f64> {
+        let order = self.sealed(b'D', size, count);
         let begun = Instant::now();
-        self.order(b'D', size, count)?;
-        (0..count).try_for_each(|_| self.stream.read_exact(&mut self.buffer[..size as usize]))?;
+        self.channel.write_payload(&order)?;
+        (0..count).try_for_each(|_| self.channel.read_payload(&mut self.buffer[..size as usize]))?;
         Ok(nanoseconds(begun))
     }
 
@@ -174,6 +195,7 @@ impl Line {
     fn clock_offset_ns(&mut self) -> io::Result<f64> {
         let mut answers = Vec::new();
         for _ in 0..CLOCKS {
+            // A tag is made and checked before the other clock is read as well as afterwards: these times cancel out.
             let sent_ns = clock_ns();
             self.order(b'T', 0, 0)?;
             let theirs_ns = self.number()?;
@@ -194,9 +216,7 @@ impl Line {
     }
 
     fn number(&mut self) -> io::Result<u64> {
-        let mut bytes = [0; 8];
-        self.stream.read_exact(&mut bytes)?;
-        Ok(u64::from_be_bytes(bytes))
+        self.answer().map(u64::from_be_bytes)
     }
 }
 
@@ -210,13 +230,23 @@ mod tests {
     use crate::echo::serve;
     use std::net::TcpListener;
 
+    /// A rank of this number that answers here, and the way to it for one with a secret.
+    fn answering(rank: usize, secret: &Secret) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        serve(listener, secret, rank).unwrap();
+        address
+    }
+
+    fn way(to: usize, address: SocketAddr, secret: &Secret) -> Way<'_> {
+        Way { ends: Ends { from: 0, to }, address, secret }
+    }
+
     #[test]
     fn a_pair_on_one_computer_is_measured_both_ways() {
         let secret = Secret::new().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        serve(listener, secret.clone());
-        let found = drive(address, &secret, Duration::from_millis(5)).unwrap();
+        let address = answering(1, &secret);
+        let found = drive(way(1, address, &secret), Duration::from_millis(5)).unwrap();
         assert_eq!(found.trips.iter().map(|trip| trip.size_bytes).collect::<Vec<_>>(), SIZES);
         assert!(found.trips.iter().all(|trip| trip.count >= FEWEST_TRIPS && trip.p10_ns <= trip.p90_ns));
         assert!(found.rate_mbps.iter().chain(&found.gap_ns).all(|value| *value > 0.0));
@@ -226,11 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn nobody_without_the_secret_is_served() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        serve(listener, Secret::new().unwrap());
-        let told = drive(address, &Secret::new().unwrap(), Duration::from_millis(1)).unwrap_err().to_string();
-        assert!(told.contains("another secret"), "{told}");
+    fn nobody_without_the_secret_is_served_and_nobody_who_looks_for_another_rank() {
+        let secret = Secret::new().unwrap();
+        let address = answering(1, &secret);
+        let refused = |to: usize, secret: &Secret| {
+            drive(way(to, address, secret), Duration::from_millis(1)).unwrap_err().to_string()
+        };
+        assert!(refused(1, &Secret::new().unwrap()).contains("another secret"));
+        assert!(refused(2, &secret).contains("this is rank 1, and the connection was meant for rank 2"));
     }
 }

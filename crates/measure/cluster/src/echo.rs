@@ -1,20 +1,24 @@
 //! The node that is measured: it answers messages, takes streams and gives them.
 //!
 //! A connection begins with the handshake. Then come orders of nine bytes: a letter, and two numbers of four bytes.
+//! Orders and answers have a tag each; the messages that are measured have none.
 //!
 //! | order | numbers | what is done |
 //! |---|---|---|
 //! | `E` | size, count | that many messages of that size come, and each is sent back |
-//! | `U` | size, count | that many messages come, and one byte goes back after the last |
+//! | `U` | size, count | that many messages come, and an answer of one byte goes back after the last |
 //! | `D` | size, count | that many messages go back |
-//! | `T` | | the clock goes back, in nanoseconds since 1970, as eight bytes |
-//! | `S` | | the segments sent again, and sent, go back, as eight bytes each |
+//! | `T` | | the answer is the clock, in nanoseconds since 1970, as eight bytes |
+//! | `S` | | the answer is the segments sent again, and sent, as eight bytes each |
 
-use crate::handshake::{hear, welcome};
+use crate::gate::Gate;
+use crate::handshake::{Called, Purpose};
 use crate::seat::Seat;
 use crate::secret::Secret;
+use crate::wire::Channel;
 use seatmap_os::tcp;
-use std::io::{self, Read, Write};
+use serde::{Deserialize, Serialize};
+use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -24,56 +28,78 @@ pub(crate) const LARGEST: u32 = 4 << 20;
 /// The time after which a silent connection is given up. A measured pair is never silent that long.
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 
-/// Serves the connections of a listener for as long as this process lives, each in a thread.
-pub(crate) fn serve(listener: TcpListener, secret: Secret) {
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let secret = secret.clone();
-            // The one who measures sees that the connection broke; here it is of no interest.
-            std::thread::spawn(move || drop(answer(stream, &secret)));
-        }
-    });
+/// The ends of a measured pair, as the one that measures names them. A connection that somebody led to another rank
+/// is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ends {
+    pub from: usize,
+    pub to: usize,
 }
 
-fn answer(mut stream: TcpStream, secret: &Secret) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(SILENCE))?;
-    stream.set_write_timeout(Some(SILENCE))?;
-    let called = hear::<()>(&mut stream, secret).map_err(io::Error::other)?;
-    welcome(&mut stream, secret, &called)?;
-    let (mut buffer, mut seat) = (Vec::new(), Seat::new());
-    loop {
-        let mut order = [0; 9];
-        match stream.read_exact(&mut order) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
-            other => other?,
+/// How long the port sleeps where nobody calls.
+const PAUSE: Duration = Duration::from_secs(3600);
+
+/// Serves the connections of a listener, as this rank, for as long as this process lives, each in a thread.
+///
+/// # Errors
+/// There is no thread for the port.
+pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::Result<()> {
+    let mut gate = Gate::<Ends>::new(vec![listener], secret, Purpose::Pair)?;
+    let wait = move || {
+        loop {
+            gate.look(PAUSE).into_iter().flatten().for_each(|called| begin(called, rank));
         }
-        let [size, count] =
-            [1, 5].map(|at| u32::from_be_bytes([order[at], order[at + 1], order[at + 2], order[at + 3]]));
+    };
+    std::thread::Builder::new().spawn(wait).map(drop)
+}
+
+/// Answers one that measures. It sees that the connection broke; here that is of no interest.
+fn begin(called: Called<Ends>, rank: usize) {
+    if called.said.to != rank {
+        let why = format!("this is rank {rank}, and the connection was meant for rank {}", called.said.to);
+        return called.refuse(&why);
+    }
+    // Without a thread, the connection ends here.
+    let _ = std::thread::Builder::new().spawn(move || drop(answer(called)));
+}
+
+fn answer(called: Called<Ends>) -> io::Result<()> {
+    let (_, mut channel) = called.welcome()?;
+    channel.set_read_timeout(Some(SILENCE))?;
+    channel.stream().set_write_timeout(Some(SILENCE))?;
+    let (mut buffer, mut seat) = (Vec::new(), Seat::new());
+    while let Some(order) = channel.receive_frame::<9>()? {
+        let [letter, numbers @ ..] = order;
+        let [size, count] = [0, 4].map(|at| {
+            let [a, b, c, d] = [at, at + 1, at + 2, at + 3].map(|at| numbers[at]);
+            u32::from_be_bytes([a, b, c, d])
+        });
         if size > LARGEST {
             return Err(io::ErrorKind::InvalidData.into());
         }
         buffer.resize(size as usize, 0);
-        seat.for_trips(order[0] == b'E');
-        obey(&mut stream, order[0], &mut buffer, count)?;
+        seat.for_trips(letter == b'E');
+        obey(&mut channel, letter, &mut buffer, count)?;
     }
+    Ok(())
 }
 
-fn obey(stream: &mut TcpStream, order: u8, buffer: &mut [u8], count: u32) -> io::Result<()> {
+fn obey(channel: &mut Channel, order: u8, buffer: &mut [u8], count: u32) -> io::Result<()> {
     match order {
         b'E' => (0..count).try_for_each(|_| {
-            stream.read_exact(buffer)?;
-            stream.write_all(buffer)
+            channel.read_payload(buffer)?;
+            channel.write_payload(buffer)
         }),
         b'U' => {
-            (0..count).try_for_each(|_| stream.read_exact(buffer))?;
-            stream.write_all(&[0])
+            (0..count).try_for_each(|_| channel.read_payload(buffer))?;
+            channel.send_frame(&[0])
         }
-        b'D' => (0..count).try_for_each(|_| stream.write_all(buffer)),
-        b'T' => stream.write_all(&clock_ns().to_be_bytes()),
+        b'D' => (0..count).try_for_each(|_| channel.write_payload(buffer)),
+        b'T' => channel.send_frame(&clock_ns().to_be_bytes()),
         b'S' => {
-            let (resent, sent) = segments(stream);
-            stream.write_all(&[resent.to_be_bytes(), sent.to_be_bytes()].concat())
+            let (resent, sent) = segments(channel.stream());
+            channel.send_frame(&resent.to_be_bytes())?;
+            channel.send_frame(&sent.to_be_bytes())
         }
         _ => Err(io::ErrorKind::InvalidData.into()),
     }

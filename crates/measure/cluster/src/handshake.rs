@@ -1,22 +1,60 @@
 //! The beginning of every connection: both sides prove that they know the secret, and one says who it is.
+//!
+//! Both proofs, and the keys of all messages that follow, are made of the secret, the version, the purpose of the
+//! connection, a random number of each side, and the caller's words about itself, its rank among them. So nothing that
+//! was sent on one connection, to one rank or in one direction is good for another.
 
 use crate::secret::{Secret, nonce};
-use crate::wire::{PROTOCOL, receive_at_most, send};
+use crate::wire::{self, Channel, PROTOCOL, Seal, Seals, Timed, parse_plain, receive_plain, send_plain};
+use seatmap_document::visible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
 
 /// The longest message of a peer that has proved nothing yet, in bytes.
 const LONGEST: u32 = 1 << 16;
+
+/// How long a whole handshake may take. One of two nodes far apart takes less than a second.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The characters of a stranger's version that are told.
+const TOLD_CHARACTERS: usize = 80;
+
+/// The ends of a connection, which have different proofs and keys.
+const CALLER: &str = "caller";
+const CALLED: &str = "called";
+
+/// What a connection is for. A connection of one purpose is refused where another one is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A rank comes to rank 0 of a measurement.
+    Measurement,
+    /// A rank comes to rank 0 of spread work.
+    Spread,
+    /// A rank measures the way to another one.
+    Pair,
+}
+
+impl Purpose {
+    fn name(self) -> &'static str {
+        match self {
+            Purpose::Measurement => "measurement",
+            Purpose::Spread => "spread work",
+            Purpose::Pair => "pair",
+        }
+    }
+}
 
 /// Why a connection did not come about.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
     /// The connection broke.
-    #[error(transparent)]
-    Connection(#[from] io::Error),
+    #[error("{}", wire::told(.0))]
+    Connection(io::Error),
     /// The other side has another version.
-    #[error("the other rank speaks {found}, and this one {PROTOCOL}: use one version on all nodes")]
+    #[error("the other rank speaks {}, and this one {PROTOCOL}: use one version on all nodes", shortened(found))]
     Version {
         /// Its version.
         found: String,
@@ -24,18 +62,37 @@ pub enum HandshakeError {
     /// The other side does not know the secret.
     #[error("the other side does not know the secret of this start")]
     Secret,
-    /// The other side refused, and said why.
-    #[error("refused: {0}")]
+    /// The other side says that this one does not know its secret.
+    #[error("refused: another secret: this is not a rank of this start")]
+    Stranger,
+    /// The other side knows the secret, and refused.
+    #[error("refused: {}", visible(.0))]
     Refused(String),
+    /// The other side did not prove itself in time.
+    #[error("it did not prove within {} s that it is a rank", PATIENCE.as_secs())]
+    Slow,
 }
 
-#[derive(Serialize, Deserialize)]
+impl From<io::Error> for HandshakeError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => HandshakeError::Slow,
+            _ => HandshakeError::Connection(error),
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    visible(&text.chars().take(TOLD_CHARACTERS).collect::<String>())
+}
+
+#[derive(Debug, Serialize, Deserialize)]
 struct Challenge {
     protocol: String,
     nonce: String,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Claim {
     protocol: String,
     nonce: String,
@@ -43,120 +100,186 @@ struct Claim {
     proof: String,
 }
 
-#[derive(Serialize, Deserialize)]
+/// The end of a handshake. Only a side that has proved itself is told more than one of the known reasons.
+#[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Welcome { proof: String },
-    Refused { why: String },
+    Refused { why: String, proof: String },
+    Stranger,
+    Version { protocol: String },
 }
 
-/// The side that was called. The caller's words about itself are returned after its proof, and [`welcome`] or
-/// [`refuse`] has to answer them.
+/// All that a connection's proofs and keys are made of.
+struct Transcript {
+    secret: Secret,
+    texts: [String; 5],
+}
+
+impl Transcript {
+    fn new(secret: &Secret, purpose: Purpose, called: &str, claim: &Claim) -> Self {
+        let texts = [PROTOCOL, purpose.name(), called, &claim.nonce, &claim.said].map(str::to_owned);
+        Transcript { secret: secret.clone(), texts }
+    }
+
+    fn proof(&self, end: &str) -> String {
+        self.secret.proof(end, &self.texts())
+    }
+
+    fn accepts(&self, proof: &str, end: &str) -> bool {
+        self.secret.accepts(proof, end, &self.texts())
+    }
+
+    /// The end that signs a refusal signs its words, too.
+    fn refusal(&self, why: &str) -> String {
+        self.secret.proof("refusal", &[&self.texts()[..], &[why]].concat())
+    }
+
+    fn texts(&self) -> [&str; 5] {
+        self.texts.each_ref().map(String::as_str)
+    }
+
+    fn seals_of(&self, own: &str, other: &str) -> Seals {
+        let seal = |end: &str| Seal::new(self.secret.mac(&format!("messages of the {end}"), &self.texts()));
+        Seals { sending: seal(own), receiving: seal(other) }
+    }
+}
+
+/// A caller that knows the secret, and its words about itself. [`Called::welcome`] or [`Called::refuse`] has to answer
+/// it.
 pub(crate) struct Called<T> {
     pub said: T,
-    nonces: [String; 2],
+    stream: TcpStream,
+    transcript: Transcript,
 }
 
-/// Takes the claim of somebody who called.
-pub(crate) fn hear<T: DeserializeOwned>(
-    stream: &mut (impl Read + Write),
-    secret: &Secret,
-) -> Result<Called<T>, HandshakeError> {
-    let challenge = Challenge { protocol: PROTOCOL.to_owned(), nonce: nonce()? };
-    send(stream, &challenge)?;
-    let claim: Claim = receive_at_most(stream, LONGEST)?;
-    if claim.protocol != PROTOCOL {
-        let _ = refuse(stream, &format!("it speaks {PROTOCOL}"));
-        return Err(HandshakeError::Version { found: claim.protocol });
+impl<T> Called<T> {
+    /// Lets the caller in, on a connection that waits.
+    pub(crate) fn welcome(self) -> io::Result<(T, Channel)> {
+        let proof = self.transcript.proof(CALLED);
+        send_plain(&mut &self.stream, &Reply::Welcome { proof })?;
+        Ok((self.said, Channel::new(self.stream, self.transcript.seals_of(CALLED, CALLER))))
     }
-    if !secret.accepts(&claim.proof, "caller", &[&challenge.nonce, &claim.nonce, &claim.said]) {
-        let _ = refuse(stream, "another secret: this is not a rank of this start");
-        return Err(HandshakeError::Secret);
+
+    /// Sends the caller away. If it cannot be told, it has gone.
+    pub(crate) fn refuse(self, why: &str) {
+        let proof = self.transcript.refusal(why);
+        let _ = send_plain(&mut &self.stream, &Reply::Refused { why: why.to_owned(), proof });
     }
-    let said = serde_json::from_str(&claim.said).map_err(io::Error::other)?;
-    Ok(Called { said, nonces: [claim.nonce, challenge.nonce] })
 }
 
-/// Lets the caller in.
-pub(crate) fn welcome<T>(stream: &mut impl Write, secret: &Secret, called: &Called<T>) -> io::Result<()> {
-    let [theirs, own] = &called.nonces;
-    send(stream, &Reply::Welcome { proof: secret.proof("called", &[theirs, own]) })
+/// The called side of a handshake, while the caller has proved nothing. It never waits.
+pub(crate) struct Hearing {
+    nonce: String,
+    purpose: Purpose,
+    /// The bytes of the claim that have come.
+    bytes: Vec<u8>,
 }
 
-/// Sends the caller away.
-pub(crate) fn refuse(stream: &mut impl Write, why: &str) -> io::Result<()> {
-    send(stream, &Reply::Refused { why: why.to_owned() })
+impl Hearing {
+    /// Greets a caller.
+    pub(crate) fn begin(mut stream: &TcpStream, purpose: Purpose) -> io::Result<Self> {
+        let nonce = nonce()?;
+        send_plain(&mut stream, &Challenge { protocol: PROTOCOL.to_owned(), nonce: nonce.clone() })?;
+        Ok(Hearing { nonce, purpose, bytes: Vec::new() })
+    }
+
+    /// Takes in what has come on a connection that does not block. The caller's claim, once it is whole.
+    fn claim(&mut self, mut stream: &TcpStream) -> Result<Option<Claim>, HandshakeError> {
+        let mut chunk = [0; 4096];
+        loop {
+            match stream.read(&mut chunk) {
+                Ok(0) => return Err(HandshakeError::Connection(io::ErrorKind::UnexpectedEof.into())),
+                Ok(count) => self.bytes.extend_from_slice(&chunk[..count]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+            if let Some(claim) = parse_plain(&self.bytes, LONGEST)? {
+                return Ok(Some(claim));
+            }
+        }
+    }
+
+    /// Whether the caller has proved itself by now, and as whom.
+    pub(crate) fn judge<T: DeserializeOwned>(
+        &mut self,
+        stream: &TcpStream,
+        secret: &Secret,
+    ) -> Result<Option<Proved<T>>, HandshakeError> {
+        let Some(claim) = self.claim(stream)? else { return Ok(None) };
+        if claim.protocol != PROTOCOL {
+            // One that has gone needs no word.
+            let _ = send_plain(&mut &*stream, &Reply::Version { protocol: PROTOCOL.to_owned() });
+            return Err(HandshakeError::Version { found: claim.protocol });
+        }
+        let transcript = Transcript::new(secret, self.purpose, &self.nonce, &claim);
+        if !transcript.accepts(&claim.proof, CALLER) {
+            let _ = send_plain(&mut &*stream, &Reply::Stranger);
+            return Err(HandshakeError::Secret);
+        }
+        let said = serde_json::from_str(&claim.said).map_err(io::Error::other)?;
+        Ok(Some(Proved { said, transcript }))
+    }
+}
+
+/// The words of a caller that has proved itself.
+pub(crate) struct Proved<T> {
+    said: T,
+    transcript: Transcript,
+}
+
+impl<T> Proved<T> {
+    /// Gives it its connection, which blocks from now on.
+    pub(crate) fn on(self, stream: TcpStream) -> io::Result<Called<T>> {
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Called { said: self.said, stream, transcript: self.transcript })
+    }
 }
 
 /// The side that calls, and says something of itself.
 pub(crate) fn call(
+    stream: TcpStream,
+    secret: &Secret,
+    purpose: Purpose,
+    said: &impl Serialize,
+) -> Result<Channel, HandshakeError> {
+    stream.set_nodelay(true)?;
+    let transcript = prove(&mut Timed::new(&stream, PATIENCE), secret, purpose, said)?;
+    stream.set_read_timeout(None)?;
+    stream.set_write_timeout(None)?;
+    Ok(Channel::new(stream, transcript.seals_of(CALLER, CALLED)))
+}
+
+fn prove(
     stream: &mut (impl Read + Write),
     secret: &Secret,
+    purpose: Purpose,
     said: &impl Serialize,
-) -> Result<(), HandshakeError> {
-    let challenge: Challenge = receive_at_most(stream, LONGEST)?;
+) -> Result<Transcript, HandshakeError> {
+    let challenge: Challenge = receive_plain(stream, LONGEST)?;
     if challenge.protocol != PROTOCOL {
-        let [nonce, said, proof] = [String::new(), String::new(), String::new()];
+        let [nonce, said, proof] = [const { String::new() }; 3];
         // So that both sides can say it. One that has gone needs no word.
-        let _ = send(stream, &Claim { protocol: PROTOCOL.to_owned(), nonce, said, proof });
+        let _ = send_plain(stream, &Claim { protocol: PROTOCOL.to_owned(), nonce, said, proof });
         return Err(HandshakeError::Version { found: challenge.protocol });
     }
-    let (own, said) = (nonce()?, serde_json::to_string(said).map_err(io::Error::other)?);
-    let proof = secret.proof("caller", &[&challenge.nonce, &own, &said]);
-    send(stream, &Claim { protocol: PROTOCOL.to_owned(), nonce: own.clone(), said, proof })?;
-    match receive_at_most(stream, LONGEST)? {
-        Reply::Welcome { proof } if secret.accepts(&proof, "called", &[&own, &challenge.nonce]) => Ok(()),
-        Reply::Welcome { .. } => Err(HandshakeError::Secret),
-        Reply::Refused { why } => Err(HandshakeError::Refused(why)),
+    let said = serde_json::to_string(said).map_err(io::Error::other)?;
+    let mut claim = Claim { protocol: PROTOCOL.to_owned(), nonce: nonce()?, said, proof: String::new() };
+    let transcript = Transcript::new(secret, purpose, &challenge.nonce, &claim);
+    claim.proof = transcript.proof(CALLER);
+    send_plain(stream, &claim)?;
+    match receive_plain(stream, LONGEST)? {
+        Reply::Welcome { proof } if transcript.accepts(&proof, CALLED) => Ok(transcript),
+        Reply::Refused { why, proof } if wire::is_same(proof.as_bytes(), transcript.refusal(&why).as_bytes()) => {
+            Err(HandshakeError::Refused(why))
+        }
+        Reply::Welcome { .. } | Reply::Refused { .. } => Err(HandshakeError::Secret),
+        Reply::Stranger => Err(HandshakeError::Stranger),
+        Reply::Version { protocol } => Err(HandshakeError::Version { found: protocol }),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::net::UnixStream;
-
-    /// The outcome on both sides, each with its secret.
-    fn between(caller: &Secret, called: &Secret) -> [Result<String, String>; 2] {
-        let (mut here, mut there) = UnixStream::pair().unwrap();
-        let called = called.clone();
-        let other = std::thread::spawn(move || {
-            let heard = hear::<String>(&mut there, &called).map_err(|error| error.to_string())?;
-            welcome(&mut there, &called, &heard).map_err(|error| error.to_string())?;
-            Ok(heard.said)
-        });
-        let called = call(&mut here, caller, &"rank 3").map(|()| "in".to_owned()).map_err(|error| error.to_string());
-        [called, other.join().unwrap()]
-    }
-
-    #[test]
-    fn those_who_share_a_secret_come_together() {
-        let [a, b] = [(); 2].map(|()| Secret::new().unwrap());
-        assert_eq!(between(&a, &a), [Ok("in".to_owned()), Ok("rank 3".to_owned())]);
-        let [caller, called] = between(&a, &b);
-        assert!(caller.unwrap_err().contains("refused: another secret"));
-        assert!(called.unwrap_err().contains("does not know the secret"));
-    }
-
-    #[test]
-    fn an_impostor_at_the_meeting_place_is_found_out() {
-        let (mut here, mut there) = UnixStream::pair().unwrap();
-        let impostor = std::thread::spawn(move || {
-            send(&mut there, &Challenge { protocol: PROTOCOL.to_owned(), nonce: "7".to_owned() }).unwrap();
-            let _: Claim = receive_at_most(&mut there, LONGEST).unwrap();
-            send(&mut there, &Reply::Welcome { proof: "f".repeat(64) }).unwrap();
-        });
-        let said = call(&mut here, &Secret::new().unwrap(), &"rank 1").unwrap_err();
-        impostor.join().unwrap();
-        assert!(matches!(said, HandshakeError::Secret));
-    }
-
-    #[test]
-    fn another_version_is_named() {
-        let (mut here, mut there) = UnixStream::pair().unwrap();
-        send(&mut there, &Challenge { protocol: "seatmap-cluster-wire/9".to_owned(), nonce: String::new() }).unwrap();
-        let said = call(&mut here, &Secret::new().unwrap(), &"rank 1").unwrap_err();
-        assert!(said.to_string().starts_with("the other rank speaks seatmap-cluster-wire/9"), "{said}");
-        let told: Claim = receive_at_most(&mut there, LONGEST).unwrap();
-        assert_eq!(told.protocol, PROTOCOL);
-    }
-}
+mod tests;

@@ -5,24 +5,22 @@
 mod again;
 mod by_mpi;
 
-use crate::callers::{self, accept};
 use crate::choice::{self, SIZE_BYTES, Values};
 use crate::cluster::{Cluster, Exchange, FORMAT, Loaded, Missing, Node, Pair, Stream};
 use crate::drive::Found;
-use crate::handshake::{Called, refuse, welcome};
+use crate::gate::{Gate, Refusals};
+use crate::handshake::{Called, Purpose};
 use crate::launcher::Rank;
 use crate::measure::{MeasureError, Options, Own, Progress};
 use crate::meeting::Host;
-use crate::mpi;
+use crate::mpi::MpiError;
 use crate::rank_error::RankError;
-use crate::secret::Secret;
-use crate::wire::{self, receive, send};
-use crate::worker::{Answer, Introduction, Order, introduce, obey};
+use crate::wire::{self, Channel, receive, send};
+use crate::worker::{Answer, Duties, Introduction, Order, Worker, built};
 use seatmap_os::CpuList;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, TcpStream};
-use std::sync::mpsc::{Receiver, channel};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// How long many nodes send at once: TCP needs a while to share a link.
@@ -31,18 +29,19 @@ const LOADED_MS: u64 = 500;
 /// How often the result so far is kept after its first pairs, so that one that is cut off can go on.
 const KEPT: Duration = Duration::from_secs(1);
 
+/// How often it is looked whether the time for the meeting is over.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// The time that the connections of a process that ends may take to close.
 const CLOSING: Duration = Duration::from_millis(500);
 
 /// A rank that has come.
 struct Member {
     said: Introduction,
-    stream: TcpStream,
+    stream: Channel,
     /// Why it is of no use any more.
     lost: Option<String>,
 }
-
-type Heard = callers::Heard<Introduction>;
 
 /// Measures the cluster.
 pub(crate) fn run(
@@ -53,22 +52,28 @@ pub(crate) fn run(
     keep: &mut dyn FnMut(&Cluster),
 ) -> Result<Cluster, MeasureError> {
     let host = options.meeting.open(rank, options.secret.clone()).map_err(RankError::from)?;
-    let wants_profiles = own.profile.is_some();
-    let own_rank = join(rank.clone(), own, &host)?;
-    let members = gather(&host, rank, options.timeout, progress)?;
+    let duties = Duties::new(&own, options);
+    let (program, unbuilt) = built(options);
+    let worker = Worker { rank: rank.rank, size: rank.size, own, duties, program };
+    let own_rank = join(worker, &host)?;
+    let members = gather(&host, rank, duties, options.timeout, progress)?;
     // The meeting is over: its file goes, and nobody else gets in.
     drop(host);
     let mut lead = Lead::new(members, rank, options)?;
-    let program = options.mpicc.as_deref().map(mpi::build).transpose();
-    let program = program.inspect_err(|_| lead.end())?;
-    if wants_profiles {
+    if let Some(error) = unbuilt.or_else(|| lead.unbuilt()) {
+        lead.end();
+        return Err(error.into());
+    }
+    if duties.nodes {
         lead.measure_nodes(progress);
     }
     lead.measure(progress, keep);
-    let by_mpi = program.map_or(Ok(()), |program| {
+    let by_mpi = if duties.mpi {
         keep(&lead.cluster);
-        lead.measure_mpi(program, progress)
-    });
+        lead.measure_mpi(progress)
+    } else {
+        Ok(())
+    };
     lead.end();
     by_mpi?;
     // It has been told to end as the others were.
@@ -77,77 +82,76 @@ pub(crate) fn run(
 }
 
 /// Lets this node come to its own meeting, in a thread.
-fn join(rank: Rank, own: Own, host: &Host) -> Result<std::thread::JoinHandle<()>, MeasureError> {
-    let port = host.listener.local_addr().map_err(RankError::Own)?.port();
-    let ip = seatmap_os::net::addresses().into_iter().next().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+fn join(mut worker: Worker, host: &Host) -> Result<std::thread::JoinHandle<()>, MeasureError> {
     let secret = host.secret.clone();
-    let mut stream = TcpStream::connect((ip, port)).map_err(RankError::Own)?;
-    Ok(std::thread::spawn(move || {
-        if introduce(&mut stream, &rank, &own, &secret).is_ok() {
+    let stream = host.address().and_then(TcpStream::connect).map_err(RankError::Own)?;
+    let obey = move || {
+        if let Ok(mut channel) = worker.introduce(stream, &secret, None) {
             // Its end is seen at the other end of the connection.
-            let _ = obey(&mut stream, rank.rank, own, &secret);
+            let _ = worker.obey(&mut channel, &secret);
         }
-    }))
+    };
+    Ok(std::thread::Builder::new().spawn(obey).map_err(RankError::Own)?)
 }
 
 /// Waits for all ranks.
 fn gather(
     host: &Host,
     rank: &Rank,
+    duties: Duties,
     timeout: Duration,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Member>, MeasureError> {
-    host.listener.set_nonblocking(true).map_err(RankError::Own)?;
-    let (heard, callers) = channel();
-    let (begun, mut members, mut refused) = (Instant::now(), BTreeMap::new(), Vec::new());
+    let ports = host.ports().map_err(RankError::Own)?;
+    let mut gate = Gate::new(ports, &host.secret, Purpose::Measurement).map_err(RankError::Own)?;
+    let mut members = BTreeMap::new();
+    let mut refused = Refusals::default();
+    let begun = Instant::now();
     while members.len() < rank.size {
         if begun.elapsed() >= timeout {
-            return Err(absent(rank, timeout, &members, &refused));
+            return Err(absent(rank, timeout, &members, refused));
         }
-        accept(host, &heard);
-        match next(&callers) {
-            Some(Ok((called, stream))) => admit(rank, &host.secret, called, stream, &mut members)?,
-            Some(Err(why)) => refused.push(why),
-            None => {}
+        for heard in gate.look(LOOK) {
+            match heard {
+                Ok(called) => admit(rank, duties, called, &mut members)?,
+                Err(why) => refused.push(why),
+            }
         }
         progress(Progress::Met(members.len(), rank.size));
     }
     Ok(members.into_values().collect())
 }
 
-fn next(callers: &Receiver<Heard>) -> Option<Heard> {
-    callers.recv_timeout(Duration::from_millis(5)).ok()
-}
-
 fn admit(
     rank: &Rank,
-    secret: &Secret,
+    duties: Duties,
     called: Called<Introduction>,
-    mut stream: TcpStream,
     members: &mut BTreeMap<usize, Member>,
 ) -> Result<(), MeasureError> {
     let said = called.said.clone();
     if said.size != rank.size || said.rank >= rank.size {
         let why = format!("it is rank {} of {}, and this start has {} ranks", said.rank, said.size, rank.size);
-        // If it cannot be told, it has gone.
-        let _ = refuse(&mut stream, &why);
+        called.refuse(&why);
         return Ok(());
     }
     if let Some(first) = members.get(&said.rank) {
-        let _ = refuse(&mut stream, &format!("another process is rank {}", said.rank));
+        called.refuse(&format!("another process is rank {}", said.rank));
         let (first, second) = (first.said.node.clone(), said.node);
         return Err(RankError::Twice { rank: said.rank, first, second }.into());
     }
-    if welcome(&mut stream, secret, &called).is_ok() {
+    if said.duties != duties {
+        called.refuse("rank 0 has other options: start all ranks with the same command line");
+        return Err(RankError::Other { rank: said.rank, node: said.node }.into());
+    }
+    if let Ok((said, stream)) = called.welcome() {
         members.insert(said.rank, Member { said, stream, lost: None });
     }
     Ok(())
 }
 
-fn absent(rank: &Rank, timeout: Duration, members: &BTreeMap<usize, Member>, refused: &[String]) -> MeasureError {
+fn absent(rank: &Rank, timeout: Duration, members: &BTreeMap<usize, Member>, refused: Refusals) -> MeasureError {
     let missing: Vec<u32> = (0..rank.size).filter(|each| !members.contains_key(each)).map(|each| each as u32).collect();
-    let told: BTreeSet<&String> = refused.iter().collect();
-    let told = told.into_iter().take(3).map(|why| format!("; {why}")).collect();
+    let told = refused.into_words().iter().map(|why| format!("; {why}")).collect();
     let absent = CpuList(missing).to_string();
     MeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, told }
 }
@@ -273,7 +277,7 @@ impl<'a> Lead<'a> {
             if self.members[*from].lost.is_some() || self.members[*to].lost.is_some() {
                 continue;
             }
-            let order = Order::Stream { address: self.members[*to].said.address, ms: LOADED_MS };
+            let order = Order::Stream { to: self.members[*to].said.peer(), ms: LOADED_MS };
             match send(&mut self.members[*from].stream, &order) {
                 Ok(()) => asked.push([*from, *to]),
                 Err(error) => self.lose(*from, error.to_string()),
@@ -299,7 +303,7 @@ impl<'a> Lead<'a> {
                 continue;
             }
             let trips_ms = u64::try_from(trips.as_millis()).unwrap_or(u64::MAX);
-            let order = Order::Pair { address: self.members[*b].said.address, trips_ms };
+            let order = Order::Pair { to: self.members[*b].said.peer(), trips_ms };
             match send(&mut self.members[*a].stream, &order) {
                 Ok(()) => asked.push([*a, *b]),
                 Err(error) => self.lose(*a, error.to_string()),
@@ -340,11 +344,20 @@ impl<'a> Lead<'a> {
 
     /// A pair without figures: its second node has gone, or the two do not reach each other.
     fn failed(&mut self, [a, b]: [usize; 2], why: String) {
-        if has_gone(&self.members[b].stream) {
+        if has_gone(self.members[b].stream.stream()) {
             return self.lose(b, "its connection broke: the process or the node has ended".to_owned());
         }
         let nodes = [a, b].map(|node| self.cluster.nodes[node].name.clone()).to_vec();
         self.cluster.missing.push(Missing { nodes, why });
+    }
+
+    /// A rank that has no program for MPI, where it should: a job of MPI needs all of them.
+    fn unbuilt(&self) -> Option<MpiError> {
+        let mut all = self.members.iter().chain(&self.others);
+        all.find_map(|member| {
+            let why = member.said.unbuilt.clone()?;
+            Some(MpiError::Unbuilt { node: member.said.node.clone(), why })
+        })
     }
 
     fn end(&mut self) {

@@ -21,17 +21,18 @@
 //! | [`topology`] | the groups as Slurm's description of the network |
 //! | [`ranks`] | the cluster as places for the ranks of a job |
 //!
-//! It launches nothing, and needs no MPI unless it is to measure that. Traffic is authenticated, and not encrypted: it
-//! carries no more than figures.
+//! It launches nothing, and needs no MPI unless it is to measure that. Every message is authenticated, and none is
+//! encrypted: they carry no more than figures. No program and no command travels: a rank does what its own command
+//! line says, when rank 0 says so.
 #![deny(missing_docs)]
 
-mod callers;
 pub mod choice;
 pub mod cluster;
 mod drive;
 mod echo;
 mod facts;
 pub mod fit;
+mod gate;
 mod handshake;
 pub mod judge;
 pub mod launcher;

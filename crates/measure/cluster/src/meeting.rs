@@ -1,15 +1,18 @@
 //! Where the ranks find rank 0: a file that all of them see, or an address.
 //!
 //! The file is the simple way, as most clusters share a file system: rank 0 writes its addresses and a new secret into
-//! it, only its owner may read it, and it goes when the ranks have met. With an address the secret has to come from
-//! elsewhere: no port is ever open without one.
+//! it, only its owner may read it, and it goes when the ranks have met. A file of another user is not obeyed: whoever
+//! writes it would be rank 0. With an address the secret has to come from elsewhere: no port is ever open without one,
+//! and none on another address than the one that was named.
 
+use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
 use crate::secret::{Secret, SecretError};
+use seatmap_os::trusted::{self, TrustError};
+use seatmap_os::whole_file::folder_of;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::os::unix::fs::OpenOptionsExt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -36,8 +39,11 @@ pub enum MeetingError {
     /// The meeting file cannot be written.
     #[error("the meeting file {}", .0.display())]
     File(PathBuf, #[source] io::Error),
+    /// Another user wrote the meeting file, or could have.
+    #[error("the meeting file is not obeyed; --meet names another place")]
+    Untrusted(#[source] TrustError),
     /// The port cannot be opened.
-    #[error("rank 0 cannot listen at {0}")]
+    #[error("rank 0 cannot listen at {0}, which has to be an address of its own node")]
     Listen(String, #[source] io::Error),
     /// Rank 0 was not found in time.
     #[error("rank 0 was not found within {seconds} s: {why}")]
@@ -71,9 +77,27 @@ impl Drop for Removed {
 /// Rank 0, waiting for the others.
 #[derive(Debug)]
 pub(crate) struct Host {
-    pub listener: TcpListener,
+    /// A port on each address of the meeting place.
+    pub listeners: Vec<TcpListener>,
     pub secret: Secret,
     _file: Option<Removed>,
+}
+
+impl Host {
+    /// An address at which rank 0 itself comes to its own meeting. Other ranks reach it at the same interface.
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+        let first = self.listeners.first().ok_or(io::ErrorKind::NotConnected)?.local_addr()?;
+        if !first.ip().is_unspecified() {
+            return Ok(first);
+        }
+        let ip = seatmap_os::net::addresses().into_iter().next().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        Ok(SocketAddr::new(ip, first.port()))
+    }
+
+    /// Handles of its ports, for a gate.
+    pub(crate) fn ports(&self) -> io::Result<Vec<TcpListener>> {
+        self.listeners.iter().map(TcpListener::try_clone).collect()
+    }
 }
 
 impl Meeting {
@@ -103,22 +127,26 @@ impl Meeting {
         match self {
             Meeting::Address(text) => {
                 let secret = secret.ok_or(MeetingError::Secret)?;
-                let port = text.rsplit_once(':').map_or("0", |(_, port)| port);
-                let listener = listen(&format!("[::]:{port}")).or_else(|_| listen(&format!("0.0.0.0:{port}")));
-                let listener = listener.map_err(|error| MeetingError::Listen(text.clone(), error))?;
-                Ok(Host { listener, secret, _file: None })
+                let listeners = listen_at(text).map_err(|error| MeetingError::Listen(text.clone(), error))?;
+                Ok(Host { listeners, secret, _file: None })
             }
             Meeting::File(path) => {
                 let failed = |error| MeetingError::File(path.clone(), error);
+                // Another user's file stays where it is, and the other ranks would not obey it.
+                if let Err(error) = trusted::read_secret(path)
+                    && !matches!(error, TrustError::Io { .. })
+                {
+                    return Err(MeetingError::Untrusted(error));
+                }
                 let secret = secret.map_or_else(Secret::new, Ok).map_err(failed)?;
-                let listener = listen("[::]:0").or_else(|_| listen("0.0.0.0:0"));
-                let listener = listener.map_err(|error| MeetingError::Listen("any port".to_owned(), error))?;
+                let listener =
+                    listen_everywhere(0).map_err(|error| MeetingError::Listen("any port".to_owned(), error))?;
                 let port = listener.local_addr().map_err(failed)?.port();
                 let addresses = seatmap_os::net::addresses().into_iter().map(|ip| SocketAddr::new(ip, port)).collect();
                 let note = Note { job: rank.job.clone(), addresses, secret: secret.text() };
                 let file = Removed(path.clone());
                 write_note(path, &note).map_err(failed)?;
-                Ok(Host { listener, secret, _file: Some(file) })
+                Ok(Host { listeners: vec![listener], secret, _file: Some(file) })
             }
         }
     }
@@ -132,7 +160,9 @@ impl Meeting {
         timeout: Duration,
         mut greet: impl FnMut(TcpStream, &Secret) -> Result<T, Greeting>,
     ) -> Result<T, MeetingError> {
-        let (begun, mut why) = (Instant::now(), String::new());
+        let begun = Instant::now();
+        let mut why = String::new();
+        let mut stranger = None;
         loop {
             match self.places(rank, secret) {
                 Err(Place::Never(error)) => return Err(error),
@@ -144,6 +174,7 @@ impl Meeting {
                         match greeted.and_then(|stream| greet(stream, &secret)) {
                             Ok(done) => return Ok(done),
                             Err(Greeting::Again(text)) => why = format!("{place}: {text}"),
+                            Err(Greeting::Stranger(text)) => stranger = Some(format!("{place}: {text}")),
                             Err(Greeting::Never(text)) => {
                                 return Err(MeetingError::Nobody {
                                     seconds: begun.elapsed().as_secs_f64().round(),
@@ -155,6 +186,7 @@ impl Meeting {
                 }
             }
             if begun.elapsed() >= timeout {
+                let why = stranger.unwrap_or(why);
                 return Err(MeetingError::Nobody { seconds: timeout.as_secs_f64(), why });
             }
             std::thread::sleep(Duration::from_millis(100));
@@ -170,8 +202,12 @@ impl Meeting {
             }
             Meeting::File(path) => {
                 let not_yet = |why: String| Place::NotYet(format!("{}: {why}", path.display()));
-                let text = std::fs::read_to_string(path).map_err(|error| not_yet(error.to_string()))?;
-                let note: Note = serde_json::from_str(&text).map_err(|error| not_yet(error.to_string()))?;
+                // Judged and read on one descriptor. A name that is exchanged meanwhile changes nothing.
+                let text = trusted::read_secret(path).map_err(|error| match error {
+                    TrustError::Io { source, .. } => not_yet(source.to_string()),
+                    foreign => Place::Never(MeetingError::Untrusted(foreign)),
+                })?;
+                let note: Note = serde_json::from_slice(&text).map_err(|error| not_yet(error.to_string()))?;
                 if note.job != rank.job {
                     return Err(not_yet("it is of another start".to_owned()));
                 }
@@ -187,8 +223,27 @@ impl Meeting {
 pub(crate) enum Greeting {
     /// Another try may do.
     Again(String),
+    /// Another try may do, and tells less than that somebody else was there.
+    Stranger(String),
     /// It will not.
     Never(String),
+}
+
+impl Greeting {
+    pub(crate) fn again(error: io::Error) -> Self {
+        Greeting::Again(error.to_string())
+    }
+}
+
+impl From<HandshakeError> for Greeting {
+    fn from(error: HandshakeError) -> Self {
+        match error {
+            HandshakeError::Connection(_) | HandshakeError::Slow => Greeting::Again(error.to_string()),
+            // Another process may have the port of an earlier start, for a moment.
+            HandshakeError::Secret | HandshakeError::Stranger => Greeting::Stranger(error.to_string()),
+            HandshakeError::Version { .. } | HandshakeError::Refused(_) => Greeting::Never(error.to_string()),
+        }
+    }
 }
 
 enum Place {
@@ -196,19 +251,46 @@ enum Place {
     Never(MeetingError),
 }
 
-fn listen(address: &str) -> io::Result<TcpListener> {
-    TcpListener::bind(address)
+/// Listens on all addresses of this computer.
+fn listen_everywhere(port: u16) -> io::Result<TcpListener> {
+    let every = format!("[::]:{port}");
+    // A kernel may have no IPv6.
+    TcpListener::bind(every).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))
 }
 
-/// Only its owner may read it, and nobody sees half of it.
+/// Listens on the addresses that this text stands for, and on no other.
+fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
+    let mut addresses: Vec<SocketAddr> = text.to_socket_addrs()?.collect();
+    addresses.sort();
+    addresses.dedup();
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, ""));
+    if is_known_differently_elsewhere(host, &addresses) {
+        let port = port.parse().map_err(io::Error::other)?;
+        return listen_everywhere(port).map(|listener| vec![listener]);
+    }
+    // Of the addresses of a name, some may be those of a family that this kernel does not have.
+    let (open, failed): (Vec<_>, Vec<_>) = addresses.iter().map(TcpListener::bind).partition(Result::is_ok);
+    match failed.into_iter().find_map(Result::err) {
+        Some(error) if open.is_empty() => Err(error),
+        _ => Ok(open.into_iter().flatten().collect()),
+    }
+}
+
+/// Whether a host's name means this computer alone, while other nodes know an address of it: Debian's `/etc/hosts` has
+/// 127.0.1.1 for the computer's own name.
+fn is_known_differently_elsewhere(host: &str, addresses: &[SocketAddr]) -> bool {
+    let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    let is_localhost = host == "localhost" || host.ends_with(".localhost");
+    !is_address && !is_localhost && addresses.iter().all(|address| address.ip().is_loopback())
+}
+
+/// Only its owner may read it, and nobody sees half of it. No link is followed: a file of any other kind of this name
+/// is replaced.
 fn write_note(path: &Path, note: &Note) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let beside = Removed(PathBuf::from(beside));
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside.0)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
     file.write_all(serde_json::to_string(note).map_err(io::Error::other)?.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&beside.0, path)
+    file.as_file().sync_all()?;
+    file.persist(path).map(drop).map_err(|error| error.error)
 }
 
 /// An address without the form that IPv6 gives to those of IPv4.
@@ -233,6 +315,57 @@ mod tests {
         assert_eq!(find(None), Meeting::File(".seatmap-meeting-7-0".into()));
         let set = |name: &str| Some(if name == "MASTER_PORT" { "9" } else { "n1" }.to_owned());
         assert_eq!(Meeting::find(None, &rank(None), set), Meeting::Address("n1:9".to_owned()));
+    }
+
+    #[test]
+    fn a_port_is_open_where_it_was_named_and_nowhere_else() {
+        let listening = |text: &str| {
+            let host = Meeting::Address(text.to_owned()).open(&rank(None), Some(Secret::new().unwrap())).unwrap();
+            let ips: Vec<IpAddr> = host.listeners.iter().map(|each| each.local_addr().unwrap().ip()).collect();
+            (ips, host.address().unwrap().ip())
+        };
+        let own = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        assert_eq!(listening("127.0.0.1:0"), (vec![own], own));
+        assert!(listening("localhost:0").0.iter().all(IpAddr::is_loopback));
+        assert!(listening("0.0.0.0:0").0[0].is_unspecified());
+        // Documentation has this address, and no computer (RFC 5737).
+        let other = Meeting::Address("192.0.2.1:7".to_owned()).open(&rank(None), Some(Secret::new().unwrap()));
+        assert!(other.unwrap_err().to_string().contains("an address of its own node"));
+        let debian = ["127.0.1.1:7".parse().unwrap()];
+        assert!(is_known_differently_elsewhere("node17", &debian));
+        assert!(!is_known_differently_elsewhere("127.0.1.1", &debian));
+        assert!(!is_known_differently_elsewhere("node17", &["10.0.0.17:7".parse().unwrap()]));
+    }
+
+    /// A file that anybody can have put there, or that leads elsewhere, is obeyed by no rank, and none replaces it.
+    #[test]
+    fn a_planted_meeting_file_is_not_obeyed() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (folder.path().join("meeting"), folder.path().join("elsewhere"));
+        let place = Meeting::File(path.clone());
+        let refused = || {
+            let other = place.find_host(&rank(None), None, Duration::from_secs(60), |_, _| Ok(())).unwrap_err();
+            let first = place.open(&rank(None), None).unwrap_err();
+            for error in [first, other] {
+                assert!(matches!(error, MeetingError::Untrusted(_)), "{error}");
+            }
+        };
+        let note = Note { job: None, addresses: vec!["127.0.0.1:9".parse().unwrap()], secret: "s".repeat(64) };
+        write_note(&elsewhere, &note).unwrap();
+        symlink(&elsewhere, &path).unwrap();
+        refused();
+        std::fs::remove_file(&path).unwrap();
+        std::fs::rename(&elsewhere, &path).unwrap();
+        for mode in [0o644, 0o620, 0o602] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            refused();
+        }
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        if std::os::unix::fs::chown(&path, Some(65_534), None).is_err() {
+            return eprintln!("skipped: only root gives files to another user");
+        }
+        refused();
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! The same through the site's own MPI: a small program that is built with its `mpicc`, handed to every rank, and
-//! started by each in its place. TCP is not what MPI uses on a fabric.
+//! The same through the site's own MPI: a small program that every rank builds with its node's `mpicc`, from the source
+//! in its own binary, and starts in its place. TCP is not what MPI uses on a fabric. No program travels: rank 0 says
+//! which pairs are measured, and when.
 //!
 //! Seatmap itself does not call MPI. The launcher's variables and open files make the child of a rank that rank.
 
@@ -7,7 +8,7 @@ mod build;
 mod output;
 mod run;
 
-pub use build::build;
+pub use build::{Program, build};
 pub(crate) use output::read;
 pub(crate) use run::{Task, plan, run};
 
@@ -102,6 +103,14 @@ pub enum MpiError {
     /// A file could not be written or read.
     #[error("the program for MPI cannot be kept in the folder for temporary files; TMPDIR names another")]
     File(#[from] std::io::Error),
+    /// A rank has no such program.
+    #[error("on {node}: {why}")]
+    Unbuilt {
+        /// The node.
+        node: String,
+        /// Why.
+        why: String,
+    },
     /// A rank could not run it to its end.
     #[error("on {node}, the program for MPI failed: {why}")]
     Failed {
@@ -118,6 +127,12 @@ pub enum MpiError {
         "{0}: this MPI is not the launcher's, or the launcher was not told of it (srun --mpi=list says what it knows)"
     )]
     Apart(String),
+}
+
+/// An error and its causes on one line, for another rank.
+pub(crate) fn words(error: &MpiError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    causes.fold(error.to_string(), |line, cause| format!("{line}: {cause}"))
 }
 
 impl Mpi {

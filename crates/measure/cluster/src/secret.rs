@@ -3,7 +3,9 @@
 //! A caller at a port of a rank has to answer a number that was never used before with its HMAC-SHA256 (RFC 2104)
 //! under the secret, and gets the same proof back. The secret itself never travels.
 
+use crate::wire::is_same;
 use hmac_sha256::HMAC;
+use seatmap_os::trusted::{self, TrustError};
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
@@ -27,12 +29,12 @@ pub enum SecretError {
     /// It is too short.
     #[error("a secret has at least {FEWEST} characters, and {0} has {1}")]
     Short(String, usize),
-    /// Its file cannot be read.
-    #[error("the secret of {0}")]
-    File(String, #[source] io::Error),
-    /// Others may read its file.
-    #[error("others than its owner may read {0}: chmod 600 {0}")]
-    Open(String),
+    /// Its file cannot be read, or others can read or change it.
+    #[error("the secret file")]
+    File(#[source] TrustError),
+    /// Its file is not text.
+    #[error("the secret of {0} is not text")]
+    NotText(String),
 }
 
 impl Secret {
@@ -48,18 +50,15 @@ impl Secret {
         Ok(Secret(text.as_bytes().to_vec()))
     }
 
-    /// The secret in a file that only its owner may read.
+    /// The secret in a file that only its owner may read. It is judged and read on one open descriptor.
     ///
     /// # Errors
     /// [`SecretError`].
     pub fn of_file(path: &Path) -> Result<Self, SecretError> {
-        use std::os::unix::fs::MetadataExt;
         let name = path.display().to_string();
-        let failed = |error| SecretError::File(name.clone(), error);
-        if std::fs::metadata(path).map_err(failed)?.mode() & 0o077 != 0 {
-            return Err(SecretError::Open(name));
-        }
-        Secret::given(&std::fs::read_to_string(path).map_err(failed)?, &name)
+        let bytes = trusted::read_secret(path).map_err(SecretError::File)?;
+        let text = String::from_utf8(bytes).map_err(|_| SecretError::NotText(name.clone()))?;
+        Secret::given(&text, &name)
     }
 
     /// A new one.
@@ -79,21 +78,24 @@ impl Secret {
     /// The proof of somebody in this role that it knows the secret, for these texts.
     #[must_use]
     pub fn proof(&self, role: &str, texts: &[&str]) -> String {
+        hex(&self.mac(role, texts))
+    }
+
+    /// The bytes of such a proof, as a key for this role and these texts.
+    pub(crate) fn mac(&self, role: &str, texts: &[&str]) -> [u8; 32] {
         let mut mac = HMAC::new(&self.0);
         for text in [role].iter().chain(texts) {
             // The length before each text: no two lists of texts give the same bytes.
             mac.update((text.len() as u64).to_be_bytes());
             mac.update(text);
         }
-        hex(&mac.finalize())
+        mac.finalize()
     }
 
     /// Whether a proof is right. It takes as long for a wrong one, however much of it is right.
     #[must_use]
     pub fn accepts(&self, proof: &str, role: &str, texts: &[&str]) -> bool {
-        let right = self.proof(role, texts);
-        let differs = right.bytes().zip(proof.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b));
-        right.len() == proof.len() && std::hint::black_box(differs) == 0
+        is_same(self.proof(role, texts).as_bytes(), proof.as_bytes())
     }
 }
 
@@ -138,7 +140,8 @@ mod tests {
         let path = folder.path().join("secret");
         std::fs::write(&path, "a secret of enough letters\n").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(Secret::of_file(&path), Err(SecretError::Open(_))));
+        let refused = Secret::of_file(&path).unwrap_err();
+        assert!(matches!(refused, SecretError::File(TrustError::Readable { mode: 0o644, .. })), "{refused:?}");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(Secret::of_file(&path).unwrap().text(), "a secret of enough letters");
         assert_eq!(format!("{:?}", Secret::of_file(&path).unwrap()), "Secret(..)");

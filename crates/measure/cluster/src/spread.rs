@@ -12,18 +12,18 @@ mod lead;
 pub use jobs::{Keep, Numbers, Ranks};
 pub use lead::{Lost, Spread, lead};
 
-use crate::handshake::{HandshakeError, call};
+use crate::handshake::{Purpose, call};
 use crate::launcher::Rank;
 use crate::meeting::{Greeting, Meeting};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
-use crate::wire::{GONE, receive, send};
+use crate::wire::{Channel, GONE, receive, send};
 use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
 use std::io;
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 /// Where ranks meet, and how long they wait for each other.
@@ -112,37 +112,30 @@ enum Answer {
 /// [`SpreadError`].
 pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadError> {
     let coming = Coming { rank: rank.rank, size: rank.size, node: work.node.to_owned(), work: work.name.to_owned() };
-    let found = meet.meeting.find_host(rank, meet.secret.as_ref(), meet.timeout, |mut stream, secret| {
-        let again = |error: io::Error| Greeting::Again(error.to_string());
-        stream.set_nodelay(true).map_err(again)?;
-        stream.set_read_timeout(Some(meet.timeout)).map_err(again)?;
-        call(&mut stream, secret, &coming).map_err(|error| match error {
-            HandshakeError::Connection(error) => again(error),
-            HandshakeError::Secret => Greeting::Again(error.to_string()),
-            other => Greeting::Never(other.to_string()),
-        })?;
-        stream.set_read_timeout(None).map_err(again)?;
-        tcp::end_if_gone(&stream, GONE).map_err(again)?;
-        Ok(stream)
+    let found = meet.meeting.find_host(rank, meet.secret.as_ref(), meet.timeout, |stream, secret| {
+        let channel = call(stream, secret, Purpose::Spread, &coming)?;
+        tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
+        Ok(channel)
     });
-    let mut stream = found.map_err(RankError::from)?;
+    let mut channel = found.map_err(RankError::from)?;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let (sender, orders) = channel();
-        let reading = stream.try_clone().map_err(RankError::Own)?;
+        let (sender, orders) = mpsc::channel();
+        let reading = channel.for_reading().map_err(RankError::Own)?;
         let is_over = &is_over;
-        scope.spawn(move || read_orders(reading, is_over, &sender));
-        let ended = obey(&mut stream, &orders, work, is_over);
+        let reader = std::thread::Builder::new();
+        reader.spawn_scoped(scope, move || read_orders(reading, is_over, &sender)).map_err(RankError::Own)?;
+        let ended = obey(&mut channel, &orders, work, is_over);
         // The reader waits for another order.
-        let _ = stream.shutdown(Shutdown::Both);
+        let _ = channel.stream().shutdown(Shutdown::Both);
         ended
     })
 }
 
 /// Reads orders beside the work, so that the end of all stops it.
-fn read_orders(mut stream: TcpStream, is_over: &AtomicBool, orders: &Sender<io::Result<Order>>) {
+fn read_orders(mut channel: Channel, is_over: &AtomicBool, orders: &Sender<io::Result<Order>>) {
     loop {
-        let order = receive(&mut stream);
+        let order = receive(&mut channel);
         let is_last = !matches!(order, Ok(Order::Part(_)));
         if is_last {
             is_over.store(true, Ordering::Relaxed);
@@ -154,7 +147,7 @@ fn read_orders(mut stream: TcpStream, is_over: &AtomicBool, orders: &Sender<io::
 }
 
 fn obey(
-    stream: &mut TcpStream,
+    channel: &mut Channel,
     orders: &Receiver<io::Result<Order>>,
     work: Work<'_>,
     is_over: &AtomicBool,
@@ -165,7 +158,7 @@ fn obey(
         let Order::Part(text) = order.map_err(RankError::Lead)? else { return Ok(done) };
         let answer = (work.part)(&text, is_over).map_or_else(Answer::Failed, Answer::Done);
         if !is_over.load(Ordering::Relaxed) {
-            send(stream, &answer).map_err(RankError::Lead)?;
+            send(channel, &answer).map_err(RankError::Lead)?;
             done += 1;
         }
     }

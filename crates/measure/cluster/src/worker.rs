@@ -1,20 +1,19 @@
 //! A rank that does as rank 0 says: it answers other nodes, and measures those that it is told to.
 
-use crate::drive::{Found, drive, stream as send_for};
-use crate::echo::serve;
+use crate::drive::{Found, Way, drive, stream as send_for};
+use crate::echo::{Ends, serve};
 use crate::facts::Facts;
-use crate::handshake::{HandshakeError, call};
+use crate::handshake::{Purpose, call};
 use crate::launcher::Rank;
 use crate::measure::{MeasureError, Options, Own};
 use crate::meeting::{Greeting, plain};
-use crate::mpi;
+use crate::mpi::{self, MpiError, Program};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
-use crate::wire::{GONE, receive, send};
+use crate::wire::{Channel, GONE, receive, send, told};
 use seatmap_machine::Profile;
 use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
@@ -27,19 +26,63 @@ pub(crate) struct Introduction {
     /// Where other ranks reach it.
     pub address: SocketAddr,
     pub facts: Facts,
+    pub duties: Duties,
+    /// Why it has no program for MPI, where it should.
+    pub unbuilt: Option<String>,
 }
 
-/// The orders of rank 0.
+impl Introduction {
+    /// Where others reach it.
+    pub(crate) fn peer(&self) -> Peer {
+        Peer { rank: self.rank, address: self.address }
+    }
+}
+
+/// The kinds of orders that a rank was started for, by its own command line. It obeys no others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Duties {
+    /// It measures its own core distances.
+    pub nodes: bool,
+    /// It sends while others send.
+    pub loaded: bool,
+    /// It runs its own program for MPI.
+    pub mpi: bool,
+}
+
+impl Duties {
+    pub(crate) fn new(own: &Own, options: &Options) -> Self {
+        Duties { nodes: own.profile.is_some(), loaded: options.loaded, mpi: options.mpicc.is_some() }
+    }
+
+    /// Whether an order is one of these.
+    fn check(self, order: &Order) -> Result<(), RankError> {
+        match order {
+            Order::Profile if !self.nodes => Err(RankError::Order("its core distances (--nodes)")),
+            Order::Stream { .. } if !self.loaded => Err(RankError::Order("a stream among others (--loaded)")),
+            Order::Mpi(_) if !self.mpi => Err(RankError::Order("a program for MPI (--mpi)")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A rank to which another one measures its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Peer {
+    pub rank: usize,
+    pub address: SocketAddr,
+}
+
+/// The orders of rank 0. None of them brings a program or a command: each rank has its own.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
     /// Measure this node's core distances.
     Profile,
-    /// Measure the way to the node at this address; trips of each size take so many ms.
-    Pair { address: SocketAddr, trips_ms: u64 },
-    /// Send to the node at this address for so many ms.
-    Stream { address: SocketAddr, ms: u64 },
-    /// Run the program for MPI in the place of this rank.
-    Mpi(Box<mpi::Task>),
+    /// Measure the way to this rank; trips of each size take so many ms.
+    Pair { to: Peer, trips_ms: u64 },
+    /// Send to this rank for so many ms.
+    Stream { to: Peer, ms: u64 },
+    /// Run this rank's own program for MPI in its place.
+    Mpi(mpi::Task),
     /// It is done.
     End,
 }
@@ -58,53 +101,109 @@ pub(crate) enum Answer {
 
 /// Runs a rank other than 0 until rank 0 says that it is done.
 pub(crate) fn run(rank: &Rank, own: Own, options: &Options) -> Result<(), MeasureError> {
-    let found = options.meeting.find_host(rank, options.secret.as_ref(), options.timeout, |mut stream, secret| {
-        introduce(&mut stream, rank, &own, secret)?;
-        Ok((stream, secret.clone()))
+    let duties = Duties::new(&own, options);
+    let (program, unbuilt) = built(options);
+    let mut worker = Worker { rank: rank.rank, size: rank.size, own, duties, program };
+    let found = options.meeting.find_host(rank, options.secret.as_ref(), options.timeout, |stream, secret| {
+        let words = unbuilt.as_ref().map(mpi::words);
+        Ok((worker.introduce(stream, secret, words)?, secret.clone()))
     });
-    let (mut stream, secret) = found.map_err(RankError::from)?;
-    obey(&mut stream, rank.rank, own, &secret)
+    let (mut channel, secret) = found.map_err(RankError::from)?;
+    let obeyed = worker.obey(&mut channel, &secret);
+    // It said at once what it lacks, and rank 0 then ends the measurement.
+    unbuilt.map_or(obeyed, |error| Err(error.into()))
 }
 
-/// Comes to rank 0, with a port at which others are answered.
-pub(crate) fn introduce(stream: &mut TcpStream, rank: &Rank, own: &Own, secret: &Secret) -> Result<(), Greeting> {
-    let again = |error: io::Error| Greeting::Again(error.to_string());
-    stream.set_nodelay(true).map_err(again)?;
-    stream.set_read_timeout(Some(Duration::from_secs(10))).map_err(again)?;
-    // The interface that leads to rank 0 is the one that others use.
-    let ip = plain(stream.local_addr().map_err(again)?.ip());
-    let listener = TcpListener::bind((ip, 0)).map_err(again)?;
-    let address = listener.local_addr().map_err(again)?;
-    let (node, facts) = (own.name.clone(), own.facts.clone());
-    let introduction = Introduction { rank: rank.rank, size: rank.size, node, address, facts };
-    call(stream, secret, &introduction).map_err(|error| match error {
-        HandshakeError::Connection(error) => again(error),
-        HandshakeError::Secret => Greeting::Again(error.to_string()),
-        other => Greeting::Never(other.to_string()),
-    })?;
-    stream.set_read_timeout(None).map_err(again)?;
-    tcp::end_if_gone(stream, GONE).map_err(again)?;
-    serve(listener, secret.clone());
-    Ok(())
+/// The program for MPI, where this rank needs one, or why it cannot be built.
+pub(crate) fn built(options: &Options) -> (Option<Program>, Option<MpiError>) {
+    match options.mpicc.as_deref().map(mpi::build).transpose() {
+        Ok(program) => (program, None),
+        Err(error) => (None, Some(error)),
+    }
 }
 
-/// Does what rank 0 asks for.
-pub(crate) fn obey(stream: &mut TcpStream, rank: usize, own: Own, secret: &Secret) -> Result<(), MeasureError> {
-    loop {
-        let order: Order = receive(stream).map_err(RankError::Lead)?;
-        let answer = match order {
-            Order::End => return Ok(()),
-            Order::Profile => Answer::Profile(own.profile.as_ref().and_then(|measure| measure()).map(Box::new)),
-            Order::Pair { address, trips_ms } => match drive(address, secret, Duration::from_millis(trips_ms)) {
-                Ok(found) => Answer::Pair(Box::new(found)),
-                Err(error) => Answer::Failed(error.to_string()),
-            },
-            Order::Mpi(task) => mpi::run(&task, rank).map_or_else(Answer::Failed, Answer::Mpi),
-            Order::Stream { address, ms } => match send_for(address, secret, Duration::from_millis(ms)) {
-                Ok(rate_mbps) => Answer::Rate(rate_mbps),
-                Err(error) => Answer::Failed(error.to_string()),
-            },
+/// A rank that obeys.
+pub(crate) struct Worker {
+    pub rank: usize,
+    pub size: usize,
+    pub own: Own,
+    pub duties: Duties,
+    pub program: Option<Program>,
+}
+
+impl Worker {
+    /// Comes to rank 0, with a port at which others are answered.
+    pub(crate) fn introduce(
+        &self,
+        stream: TcpStream,
+        secret: &Secret,
+        unbuilt: Option<String>,
+    ) -> Result<Channel, Greeting> {
+        // The interface that leads to rank 0 is the one that others use.
+        let ip = plain(stream.local_addr().map_err(Greeting::again)?.ip());
+        let listener = TcpListener::bind((ip, 0)).map_err(Greeting::again)?;
+        let introduction = Introduction {
+            rank: self.rank,
+            size: self.size,
+            node: self.own.name.clone(),
+            address: listener.local_addr().map_err(Greeting::again)?,
+            facts: self.own.facts.clone(),
+            duties: self.duties,
+            unbuilt,
         };
-        send(stream, &answer).map_err(RankError::Lead)?;
+        let channel = call(stream, secret, Purpose::Measurement, &introduction)?;
+        tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
+        serve(listener, secret, self.rank).map_err(Greeting::again)?;
+        Ok(channel)
+    }
+
+    /// Does what rank 0 asks for.
+    pub(crate) fn obey(&mut self, channel: &mut Channel, secret: &Secret) -> Result<(), MeasureError> {
+        loop {
+            let order: Order = receive(channel).map_err(RankError::Lead)?;
+            self.duties.check(&order)?;
+            let way = |to: Peer| Way { ends: Ends { from: self.rank, to: to.rank }, address: to.address, secret };
+            let answer = match order {
+                Order::End => return Ok(()),
+                Order::Profile => {
+                    let measure = self.own.profile.as_ref();
+                    Answer::Profile(measure.and_then(|measure| measure()).map(Box::new))
+                }
+                Order::Pair { to, trips_ms } => match drive(way(to), Duration::from_millis(trips_ms)) {
+                    Ok(found) => Answer::Pair(Box::new(found)),
+                    Err(error) => Answer::Failed(told(&error)),
+                },
+                Order::Mpi(task) => match &self.program {
+                    Some(program) => mpi::run(program, &task, self.rank).map_or_else(Answer::Failed, Answer::Mpi),
+                    None => Answer::Failed("it has no program for MPI".to_owned()),
+                },
+                Order::Stream { to, ms } => match send_for(way(to), Duration::from_millis(ms)) {
+                    Ok(rate_mbps) => Answer::Rate(rate_mbps),
+                    Err(error) => Answer::Failed(told(&error)),
+                },
+            };
+            send(channel, &answer).map_err(RankError::Lead)?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_obeys_only_what_it_was_started_for() {
+        let to = Peer { rank: 1, address: "127.0.0.1:9".parse().unwrap() };
+        let mpi = || Order::Mpi(mpi::Task { plan: String::new(), limit_ms: 0 });
+        let orders = [Order::Profile, Order::Stream { to, ms: 0 }, mpi()];
+        let none = Duties::default();
+        let all = Duties { nodes: true, loaded: true, mpi: true };
+        for order in &orders {
+            assert!(matches!(none.check(order), Err(RankError::Order(_))), "{order:?}");
+            assert!(all.check(order).is_ok());
+        }
+        for order in [Order::Pair { to, trips_ms: 1 }, Order::End] {
+            assert!(none.check(&order).is_ok());
+        }
     }
 }

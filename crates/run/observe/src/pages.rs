@@ -20,6 +20,7 @@ use crate::source::Source;
 use crate::talk::{Look, Talk};
 use listener::{Listener, Sender};
 use seatmap_os::{Tid, userfault};
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,8 @@ pub(crate) struct Pages {
     /// Whether the talk that the other source sees counts as well.
     combines: bool,
     listener: Listener,
+    /// The processes of the program that are known.
+    followed: HashSet<Tid>,
     watcher: Result<Watcher, io::Error>,
     library: PathBuf,
 }
@@ -64,7 +67,7 @@ impl Pages {
         userfault::check().map_err(PagesError::Faults)?;
         let listener = Listener::begin().map_err(PagesError::Socket)?;
         let watcher = Watcher::begin();
-        Ok(Pages { threads, combines, listener, watcher, library: library.to_owned() })
+        Ok(Pages { threads, combines, listener, followed: HashSet::new(), watcher, library: library.to_owned() })
     }
 
     /// Takes in the words that were watched, and asks for the next.
@@ -124,6 +127,7 @@ impl Source for Pages {
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
+        self.followed.insert(pid);
         self.threads.follow(pid)
     }
 
@@ -136,9 +140,10 @@ impl Source for Pages {
     }
 
     fn look(&mut self) -> io::Result<Look> {
-        self.listener.look()?;
-        self.watch();
         let look = self.threads.look()?;
+        self.followed.extend(look.threads.iter().map(|thread| thread.pid));
+        self.listener.look(&self.followed)?;
+        self.watch();
         let own: Vec<Tid> = self.listener.senders.iter().map(|sender| sender.tid).collect();
         self.threads.leave_out(&own);
         let talk = if self.combines { look.talk } else { Vec::new() };
@@ -147,7 +152,7 @@ impl Source for Pages {
 
     fn last_talk(&mut self) -> Vec<Talk> {
         // A look that fails leaves what was read before.
-        let _ = self.listener.look();
+        let _ = self.listener.look(&self.followed);
         self.listener.senders.iter().flat_map(Sender::talk).collect()
     }
 
@@ -173,6 +178,10 @@ impl Source for Pages {
         let sentences = [
             sentence(sum(|sender| sender.forks), "forks began processes that started no program: their memory was not sampled"),
             sentence(sum(|sender| sender.lost), "samples were lost: they came faster than they were read"),
+            sentence(
+                self.listener.strangers,
+                "connections of other users were refused: they tell nothing of this program",
+            ),
             sentence(refused as u64, "processes were not sampled: the kernel told them of no faults"),
             self.memory(),
             self.blindness().filter(|_| self.combines).map(|reason| format!("shared pages: {reason}")),

@@ -118,8 +118,12 @@ impl Expected {
     pub fn shown(root: &Root, seating: &Seating) -> Option<Self> {
         let pids = seating.processes.iter().map(|process| process.pid);
         let texts = published::read_above(root, pids, published::SEATING);
-        let reports = texts.iter().filter_map(|text| Self::of_seating(&String::from_utf8_lossy(text)).ok());
-        let seats: Vec<ExpectedSeat> = reports.flat_map(|report| report.seats).collect();
+        let mut seats: Vec<ExpectedSeat> = Vec::new();
+        for shown in &texts {
+            let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else { continue };
+            let is_own = |seat: &ExpectedSeat| seat.thread.is_some_and(|(pid, _)| shown.may_speak_of(root, pid));
+            seats.extend(report.seats.into_iter().filter(is_own));
+        }
         (!seats.is_empty()).then_some(Expected { seats, is_shown: true, ..Expected::default() })
     }
 

@@ -86,7 +86,7 @@ impl<S: Read + Write> FileClient<S> {
     /// Why the oldest, of this length, was not written.
     fn hear_one(&mut self, length: usize) -> io::Result<Option<io::Error>> {
         let head = frame::read(&mut self.stream, self.agreed_bytes, &mut self.body)?;
-        let head = head.ok_or(ErrorKind::UnexpectedEof)?;
+        let head = head.ok_or_else(frame::closed)?;
         match Reply::parse(head.number, &self.body) {
             Ok(Reply::Write { count }) if count as usize == length => Ok(None),
             Ok(Reply::Write { count }) if (count as usize) < length => Ok(Some(ErrorKind::WriteZero.into())),

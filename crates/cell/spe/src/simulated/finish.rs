@@ -7,6 +7,7 @@ use seatmap_sim::cell_be::session::{Session, Spent};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -34,7 +35,8 @@ impl Wishes {
     pub fn read() -> Result<Self, String> {
         let trace = match std::env::var("SEATMAP_SPE_TRACE") {
             Ok(name) if !name.is_empty() => {
-                let file = File::create(&name).map_err(|error| format!("SEATMAP_SPE_TRACE={name}: {error}"))?;
+                let made = seatmap_os::whole_file::create(Path::new(&name));
+                let file = made.map_err(|error| format!("SEATMAP_SPE_TRACE={name}: {error}"))?;
                 Some((name, file))
             }
             _ => None,

@@ -154,6 +154,7 @@ fn failed(error: MeasureError) -> CliError {
     let is_input = match &error {
         MeasureError::Rank(RankError::Meeting(error)) => meet::is_input(error),
         MeasureError::Mpi(error) => matches!(error, MpiError::NoCompiler { .. } | MpiError::Compiler { .. }),
+        MeasureError::Rank(RankError::Other { .. } | RankError::Order(_)) => true,
         MeasureError::Earlier(_) | MeasureError::OneNode(..) => true,
         _ => false,
     };

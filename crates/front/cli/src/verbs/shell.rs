@@ -2,6 +2,7 @@
 
 use crate::error::{AtFile, CliError};
 use crate::{completion, output};
+use seatmap_os::whole_file;
 use std::path::Path;
 
 /// Completions for a shell, on stdout.
@@ -18,5 +19,13 @@ pub fn man(folder: Option<&Path>) -> Result<(), CliError> {
     };
     let failed = |error: std::io::Error| CliError::work(AtFile::new(folder, error));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    clap_mangen::generate_to(crate::args::command(), folder).map_err(failed)
+    // The library follows any link that lies where a page should go.
+    let made = tempfile::tempdir().map_err(failed)?;
+    clap_mangen::generate_to(crate::args::command(), made.path()).map_err(failed)?;
+    for page in std::fs::read_dir(made.path()).map_err(failed)? {
+        let page = page.map_err(failed)?;
+        let text = std::fs::read(page.path()).map_err(failed)?;
+        whole_file::replace(&folder.join(page.file_name()), &text).map_err(failed)?;
+    }
+    Ok(())
 }

@@ -146,13 +146,13 @@ fn another_version_is_told_on_both_sides() {
         }
     };
     assert!(message(&mut line).contains(concat!("of seatmap ", env!("CARGO_PKG_VERSION"))));
-    let claim = r#"{"protocol":"seatmap-cluster-wire/1 of seatmap 0.0.1","nonce":"","said":"","proof":""}"#;
+    let claim = r#"{"protocol":"seatmap-cluster-wire/2 of seatmap 0.0.1","nonce":"","said":"","proof":""}"#;
     line.write_all(&(claim.len() as u32).to_be_bytes()).unwrap();
     line.write_all(claim.as_bytes()).unwrap();
     let told = message(&mut line);
-    assert!(told.contains("it speaks seatmap-cluster-wire/1 of seatmap "), "{told}");
+    assert!(told.contains(r#""protocol":"seatmap-cluster-wire/2 of seatmap "#), "{told}");
     let (code, told) = ended(first);
-    let words = "the other rank speaks seatmap-cluster-wire/1 of seatmap 0.0.1";
+    let words = "the other rank speaks seatmap-cluster-wire/2 of seatmap 0.0.1";
     assert!(code == Some(1) && told.contains(words) && told.contains("use one version on all nodes"), "{told}");
 }
 

@@ -117,7 +117,19 @@ impl Wire {
         // SAFETY: the address is as long as said.
         let status = unsafe { libc::connect(socket, (&raw const address).cast(), length as libc::socklen_t) };
         let wire = Wire { socket, records, count: 0, begun_bytes: 0, lost: 0, sent_ns: 0, is_open: true };
-        (status == 0).then_some(wire)
+        (status == 0 && wire.is_of_own_user()).then_some(wire)
+    }
+
+    /// Whether root or this user listens. A name without a file is free for all users once its owner has ended.
+    fn is_of_own_user(&self) -> bool {
+        let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
+        let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+        let into = (&raw mut peer).cast();
+        // SAFETY: the kernel writes at most `length` bytes to `peer`, which is that long.
+        let status =
+            unsafe { libc::getsockopt(self.socket, libc::SOL_SOCKET, libc::SO_PEERCRED, into, &raw mut length) };
+        // SAFETY: the call has no preconditions.
+        status == 0 && (peer.uid == 0 || peer.uid == unsafe { libc::geteuid() })
     }
 
     /// The socket, for poll(2).

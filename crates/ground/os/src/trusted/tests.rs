@@ -193,3 +193,67 @@ fn files_that_others_may_write_or_own_are_not_opened() {
     }
     assert_eq!(plain::read_to_string(&file).unwrap(), "kept");
 }
+
+#[test]
+fn a_secret_is_its_owners_alone_and_not_a_link() {
+    let (base, own) = scene();
+    let file = own.join("secret");
+    plain::write(&file, "sesame").unwrap();
+    chmod(&file, 0o600);
+    assert_eq!(read_secret(&file).unwrap(), b"sesame");
+    for mode in [0o640, 0o604] {
+        chmod(&file, mode);
+        assert!(matches!(read_secret(&file), Err(TrustError::Readable { mode: found, .. }) if found == mode));
+    }
+    chmod(&file, 0o600);
+    let link = base.path().join("link");
+    symlink(&file, &link).unwrap();
+    assert!(matches!(read_secret(&link), Err(TrustError::NotAFile(_))));
+    plain::write(&file, vec![b'x'; 1 << 17]).unwrap();
+    assert!(matches!(read_secret(&file), Err(TrustError::TooLong(_))));
+    if is_root() {
+        std::os::unix::fs::chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
+        assert!(matches!(read_secret(&file), Err(TrustError::Foreign { owner: NOBODY, .. })));
+    }
+}
+
+#[test]
+fn a_library_lies_where_nobody_else_can_exchange_it() {
+    let (base, own) = scene();
+    let [file, link] = [own.join("library.so"), base.path().join("link.so")];
+    plain::write(&file, "").unwrap();
+    chmod(&file, 0o755);
+    plain::hard_link(&file, own.join("second")).unwrap();
+    symlink(&file, &link).unwrap();
+    assert_eq!(check_library(&link).unwrap(), file);
+    assert!(check_library(&own.join("absent")).unwrap_err().is_absent());
+    assert!(matches!(check_library(&own), Err(TrustError::NotAFile(_))));
+    chmod(&own, 0o775);
+    assert!(check_library(&file).is_ok(), "a user's own group");
+    for path in [&file, &own] {
+        chmod(path, 0o757);
+        assert!(matches!(check_library(&file), Err(TrustError::Writable { .. })));
+        chmod(path, 0o755);
+    }
+    if is_root() {
+        std::os::unix::fs::chown(&file, Some(NOBODY), None).unwrap();
+        assert!(matches!(check_library(&file), Err(TrustError::Foreign { .. })));
+    }
+}
+
+#[test]
+fn a_folder_of_ones_own_in_any_other() {
+    let (_base, own) = scene();
+    chmod(&own, 0o777);
+    let folder = own.join("traces");
+    private_folder(&folder).and_then(|()| private_folder(&folder)).unwrap();
+    assert_eq!(plain::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    chmod(&folder, 0o770);
+    assert!(matches!(private_folder(&folder), Err(TrustError::Writable { .. })));
+    symlink(&own, own.join("link")).unwrap();
+    assert!(matches!(private_folder(&own.join("link")), Err(TrustError::NotAFolder(_))));
+    if is_root() {
+        std::os::unix::fs::chown(&folder, Some(NOBODY), None).unwrap();
+        assert!(matches!(private_folder(&folder), Err(TrustError::Foreign { .. })));
+    }
+}

@@ -19,21 +19,21 @@ const GRACE: Duration = Duration::from_secs(10);
 
 impl Lead<'_> {
     /// Measures the pairs that TCP measured through MPI as well, and what all nodes do together.
-    pub(super) fn measure_mpi(&mut self, program: Vec<u8>, progress: &mut dyn FnMut(Progress)) -> Result<(), MpiError> {
+    pub(super) fn measure_mpi(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), MpiError> {
         let pairs: Vec<[usize; 2]> = self.cluster.pairs.iter().map(|pair| pair.nodes).collect();
         progress(Progress::Mpi(0, pairs.len()));
         let ranks: Vec<usize> = self.members.iter().map(|member| member.said.rank).collect();
         let limit = START + (PER_PAIR + TIMES * self.options.trips) * u32::try_from(pairs.len()).unwrap_or(u32::MAX);
         let plan = mpi::plan(self.options.trips, &ranks, &pairs);
         let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        let order = Order::Mpi(Box::new(Task { program, plan, limit_ms }));
+        let order = Order::Mpi(Task { plan, limit_ms });
         let printed = self.all_run(&order, limit + GRACE)?;
         self.cluster.mpi = Some(mpi::read(&printed, self.cluster.nodes.len())?);
         progress(Progress::Mpi(pairs.len(), pairs.len()));
         Ok(())
     }
 
-    /// Lets every rank of the job run the program, and returns the text of rank 0's.
+    /// Lets every rank of the job run its own program, and returns the text of rank 0's.
     fn all_run(&mut self, order: &Order, limit: Duration) -> Result<String, MpiError> {
         let failed = |member: &Member, why: String| MpiError::Failed { node: member.said.node.clone(), why };
         let mut all: Vec<&mut Member> = self.members.iter_mut().chain(&mut self.others).collect();

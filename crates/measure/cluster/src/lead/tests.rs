@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::meeting::Meeting;
+use crate::secret::Secret;
 use std::path::Path;
 
 fn own(name: &str) -> Own {
@@ -10,6 +11,11 @@ fn own(name: &str) -> Own {
 
 fn rank(rank: usize, size: usize) -> Rank {
     Rank { rank, size, launcher: "test", job: None }
+}
+
+/// A rank without duties, on a node of its own.
+fn worker(rank: usize, size: usize) -> Worker {
+    Worker { rank, size, own: own(&format!("n{rank}")), duties: Duties::default(), program: None }
 }
 
 fn options(folder: &Path) -> Options {
@@ -114,10 +120,9 @@ fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
     let options = options(folder.path());
     let dying = options.clone();
     let other = std::thread::spawn(move || {
-        let found = dying.meeting.find_host(&rank(1, 3), None, dying.timeout, |mut stream, secret| {
-            introduce(&mut stream, &rank(1, 3), &own("n1"), secret)?;
-            Ok(stream)
-        });
+        let found = dying
+            .meeting
+            .find_host(&rank(1, 3), None, dying.timeout, |stream, secret| worker(1, 3).introduce(stream, secret, None));
         let mut stream = found.unwrap();
         let _: io::Result<Order> = receive(&mut stream);
     });
@@ -165,4 +170,34 @@ fn rounds_have_no_node_twice() {
         let nodes: BTreeSet<&usize> = round.iter().flatten().collect();
         assert!(round.len() <= 3 && nodes.len() == 2 * round.len(), "{round:?}");
     }
+}
+
+/// A rank of another command line would not do what rank 0 asks for, or more.
+#[test]
+fn ranks_of_different_options_do_not_work_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path());
+    let loaded = Options { loaded: true, ..options.clone() };
+    let other =
+        std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("n1"), &loaded, &mut |_| {}, &mut |_| {}));
+    let first = crate::measure::run(&rank(0, 2), own("n0"), &options, &mut |_| {}, &mut |_| {}).unwrap_err();
+    assert!(first.to_string().starts_with("rank 1 on n1 was started with other options"), "{first}");
+    let other = other.join().unwrap().unwrap_err().to_string();
+    assert!(other.contains("refused: rank 0 has other options"), "{other}");
+}
+
+/// A rank whose node has no compiler says so at once, and all ranks end.
+#[test]
+fn a_rank_that_cannot_build_its_program_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    // It builds whatever stands after -o.
+    let compiler = folder.path().join("mpicc");
+    std::fs::write(&compiler, "while [ \"$1\" != -o ]; do shift; done; : > \"$2\"").unwrap();
+    let first = Options { mpicc: Some(format!("sh {}", compiler.display())), ..options(folder.path()) };
+    let without = Options { mpicc: Some("no-such-mpicc".to_owned()), ..first.clone() };
+    let other =
+        std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("n1"), &without, &mut |_| {}, &mut |_| {}));
+    let first = crate::measure::run(&rank(0, 2), own("n0"), &first, &mut |_| {}, &mut |_| {}).unwrap_err();
+    assert!(first.to_string().starts_with("on n1: 'no-such-mpicc' cannot be started"), "{first}");
+    assert!(matches!(other.join().unwrap(), Err(MeasureError::Mpi(MpiError::NoCompiler { .. }))));
 }

@@ -2,6 +2,7 @@
 
 use super::MpiError;
 use seatmap_os::scratch::Scratch;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The program.
@@ -10,11 +11,30 @@ const SOURCE: &str = include_str!("probe.c");
 /// The lines of a compiler that are told.
 const LINES: usize = 3;
 
-/// The program for MPI as an executable file, built with a command such as `mpicc`, which may have options.
+/// The program for MPI, in a folder that only this user may enter, until this is dropped.
+#[derive(Debug)]
+pub struct Program {
+    folder: Scratch,
+    file: PathBuf,
+}
+
+impl Program {
+    /// The executable file.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The folder, for files that the program reads.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// The program for MPI, built with a command such as `mpicc`, which may have options.
 ///
 /// # Errors
 /// [`MpiError`]: there is no such command, or it refused.
-pub fn build(command: &str) -> Result<Vec<u8>, MpiError> {
+pub fn build(command: &str) -> Result<Program, MpiError> {
     let folder = Scratch::new("mpi")?;
     let (source, program) = (folder.path().join("probe.c"), folder.path().join("probe"));
     std::fs::write(&source, SOURCE)?;
@@ -27,12 +47,27 @@ pub fn build(command: &str) -> Result<Vec<u8>, MpiError> {
         let said: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
         return Err(MpiError::Compiler { command: command.to_owned(), said: said.join(" | ") });
     }
-    Ok(std::fs::read(&program)?)
+    // A compiler may say that all is well, and build nothing.
+    std::fs::metadata(&program)?;
+    Ok(Program { folder, file: program })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Program {
+        /// A script in place of the program. Another process writes it: what this one writes while another thread
+        /// starts a program stays open in there for a moment, and is then busy.
+        pub(crate) fn script(text: &str) -> Program {
+            let folder = Scratch::new("mpi").unwrap();
+            let file = folder.path().join("probe");
+            let write = r#"printf '#!/bin/sh\n%s\n' "$2" > "$1" && chmod 700 "$1""#;
+            let written = Command::new("sh").args(["-c", write, "sh"]).arg(&file).arg(text).status().unwrap();
+            assert!(written.success());
+            Program { folder, file }
+        }
+    }
 
     #[test]
     fn a_compiler_that_is_absent_or_refuses_is_named() {

@@ -1,22 +1,19 @@
 //! Runs the program in the place of this rank.
 
-use super::MOST_PRINTED;
-use seatmap_os::scratch::Scratch;
+use super::{MOST_PRINTED, Program};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often a wait looks at the program. It may take minutes, and the CPUs are its own.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The part that a rank has in a measurement by MPI.
+/// The part that a rank has in a measurement by MPI. It has numbers only: the program is the rank's own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
-    /// The executable file.
-    pub program: Vec<u8>,
     /// The ranks and pairs, as the program reads them.
     pub plan: String,
     /// How long it may take.
@@ -34,45 +31,26 @@ pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> St
 ///
 /// # Errors
 /// Words for why it has no figures.
-pub(crate) fn run(task: &Task, rank: usize) -> Result<String, String> {
-    let folder = Scratch::new("mpi").map_err(|error| error.to_string())?;
-    let (program, plan) = (folder.path().join("probe"), folder.path().join("plan"));
-    let written = fs::write(&program, &task.program)
-        .and_then(|()| fs::set_permissions(&program, fs::Permissions::from_mode(0o700)))
-        .and_then(|()| fs::write(&plan, &task.plan));
-    written.map_err(|error| format!("{}: {error}", folder.path().display()))?;
-    let mut command = Command::new(&program);
+pub(crate) fn run(program: &Program, task: &Task, rank: usize) -> Result<String, String> {
+    let (folder, plan) = (program.folder().display(), program.folder().join("plan"));
+    fs::write(&plan, &task.plan).map_err(|error| format!("{folder}: {error}"))?;
+    let mut command = Command::new(program.file());
     command.arg(rank.to_string()).arg(&plan).stdin(Stdio::null()).stdout(Stdio::piped());
-    let started = start(&mut command);
-    let child = started.map_err(|error| format!("it cannot be started in {}: {error}", folder.path().display()))?;
+    let child = command.spawn().map_err(|error| format!("it cannot be started in {folder}: {error}"))?;
     ended(child, Duration::from_millis(task.limit_ms))
-}
-
-/// Starts the program. While another thread of this process is between its fork and its exec, the file that was just
-/// written is still open there, and the kernel says that it is busy.
-fn start(command: &mut Command) -> io::Result<Child> {
-    let began = Instant::now();
-    loop {
-        match command.spawn() {
-            Err(error)
-                if error.kind() == io::ErrorKind::ExecutableFileBusy && began.elapsed() < Duration::from_secs(1) =>
-            {
-                std::thread::sleep(PAUSE);
-            }
-            started => return started,
-        }
-    }
 }
 
 /// Waits for the end of the program, and ends it itself if it takes too long.
 fn ended(mut child: Child, limit: Duration) -> Result<String, String> {
     let began = Instant::now();
-    let reader = child.stdout.take().map(|out| {
-        std::thread::spawn(move || {
-            let mut text = Vec::new();
-            out.take(MOST_PRINTED).read_to_end(&mut text).map(|_| text)
-        })
-    });
+    let reader = match child.stdout.take().map(reader).transpose() {
+        Ok(reader) => reader,
+        Err(error) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(format!("no thread can be started to read what it prints: {error}"));
+        }
+    };
     let status = loop {
         match child.try_wait().map_err(|error| error.to_string())? {
             Some(status) => break status,
@@ -90,20 +68,28 @@ fn ended(mut child: Child, limit: Duration) -> Result<String, String> {
     if status.success() || printed.contains("\"error\"") { Ok(printed) } else { Err(format!("it ended with {status}")) }
 }
 
+/// Reads what the program prints, in a thread.
+fn reader(out: ChildStdout) -> io::Result<JoinHandle<io::Result<Vec<u8>>>> {
+    std::thread::Builder::new().spawn(move || {
+        let mut text = Vec::new();
+        out.take(MOST_PRINTED).read_to_end(&mut text).map(|_| text)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn task(script: &str, limit_ms: u64) -> Task {
-        Task { program: format!("#!/bin/sh\n{script}\n").into_bytes(), plan: "x".to_owned(), limit_ms }
+    fn run_script(script: &str, limit_ms: u64, rank: usize) -> Result<String, String> {
+        run(&Program::script(script), &Task { plan: "x".to_owned(), limit_ms }, rank)
     }
 
     #[test]
     fn a_program_is_run_and_read_or_ended() {
-        let told = run(&task("echo rank $1; cat $2; test ! -e \"$0.other\"", 10_000), 3).unwrap();
-        assert_eq!(told, "rank 3\nx");
-        assert_eq!(run(&task("exit 7", 10_000), 0).unwrap_err(), "it ended with exit status: 7");
-        assert_eq!(run(&task("exec sleep 60", 100), 0).unwrap_err(), "it had not ended after 0 s");
+        let printed = run_script("echo rank $1; cat $2; test ! -e \"$0.other\"", 10_000, 3).unwrap();
+        assert_eq!(printed, "rank 3\nx");
+        assert_eq!(run_script("exit 7", 10_000, 0).unwrap_err(), "it ended with exit status: 7");
+        assert_eq!(run_script("exec sleep 60", 100, 0).unwrap_err(), "it had not ended after 0 s");
     }
 
     #[test]

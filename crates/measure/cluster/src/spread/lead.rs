@@ -2,15 +2,15 @@
 
 use super::board::Board;
 use super::{Answer, Coming, Meet, Order, SpreadError, Work};
-use crate::callers::{Heard, accept};
-use crate::handshake::{Called, refuse, welcome};
+use crate::gate::{Gate, Refusals};
+use crate::handshake::{Called, Purpose};
 use crate::launcher::Rank;
-use crate::meeting::Host;
 use crate::rank_error::RankError;
-use crate::wire::{GONE, receive, send, told};
+use crate::wire::{Channel, GONE, receive, send, told};
 use seatmap_os::{CpuList, tcp};
 use std::collections::BTreeMap;
-use std::net::{Shutdown, TcpStream};
+use std::io;
+use std::net::Shutdown;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +29,8 @@ pub struct Spread {
     pub done: Vec<(String, usize)>,
     /// The ranks that went away, or never came.
     pub lost: Vec<Lost>,
+    /// Words about callers that are none of the ranks.
+    pub refused: Vec<String>,
 }
 
 /// A rank that others worked for.
@@ -55,7 +57,7 @@ enum What {
 /// A rank that has come.
 struct Member {
     node: String,
-    stream: Option<Arc<Mutex<TcpStream>>>,
+    channel: Option<Arc<Mutex<Channel>>>,
     done: usize,
 }
 
@@ -73,14 +75,24 @@ pub fn lead(
     look: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Spread, SpreadError> {
     let host = meet.meeting.open(rank, meet.secret.clone()).map_err(RankError::from)?;
-    host.listener.set_nonblocking(true).map_err(RankError::Own)?;
+    let ports = host.ports().map_err(RankError::Own)?;
+    let mut gate = Gate::new(ports, &host.secret, Purpose::Spread).map_err(RankError::Own)?;
     let board = Board::new(parts.len());
     std::thread::scope(|scope| {
         let (sender, events) = channel();
-        let mut lead =
-            Lead { rank, meet, work, parts, board: &board, sender, members: BTreeMap::new(), lost: Vec::new() };
-        lead.begin_own(scope);
-        let ended = lead.run(scope, &host, &events, take, look);
+        let mut lead = Lead {
+            rank,
+            meet,
+            work,
+            parts,
+            board: &board,
+            sender,
+            members: BTreeMap::new(),
+            lost: Vec::new(),
+            refusals: Refusals::default(),
+        };
+        lead.begin_own(scope).map_err(RankError::Own)?;
+        let ended = lead.run(scope, &mut gate, &events, take, look);
         board.stop();
         lead.dismiss(matches!(ended, Ok(true)));
         let is_whole = ended?;
@@ -97,17 +109,18 @@ struct Lead<'a> {
     sender: Sender<Event>,
     members: BTreeMap<usize, Member>,
     lost: Vec<Lost>,
+    refusals: Refusals,
 }
 
 impl<'a> Lead<'a> {
     /// Works in a thread of this process.
-    fn begin_own<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
+    fn begin_own<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> io::Result<()>
     where
         'a: 'scope,
     {
-        self.members.insert(0, Member { node: self.work.node.to_owned(), stream: None, done: 0 });
+        self.members.insert(0, Member { node: self.work.node.to_owned(), channel: None, done: 0 });
         let (board, parts, work, sender) = (self.board, self.parts, self.work, self.sender.clone());
-        scope.spawn(move || {
+        let work_on = move || {
             while let Some(part) = board.take(0) {
                 let what = match (work.part)(&parts[part], &board.is_over) {
                     Ok(text) => What::Done(part, text),
@@ -117,13 +130,14 @@ impl<'a> Lead<'a> {
                 // If nobody listens, all is over.
                 let _ = sender.send(Event { rank: 0, what });
             }
-        });
+        };
+        std::thread::Builder::new().spawn_scoped(scope, work_on).map(drop)
     }
 
     fn run<'scope>(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
-        host: &Host,
+        gate: &mut Gate<Coming>,
         events: &Receiver<Event>,
         take: &mut dyn FnMut(usize, &str) -> ControlFlow<()>,
         look: &dyn Fn() -> ControlFlow<()>,
@@ -131,16 +145,17 @@ impl<'a> Lead<'a> {
     where
         'a: 'scope,
     {
-        let (heard, callers) = channel();
         let begun = Instant::now();
         // One that comes when all is done has to be told, too: it would look for this rank until its time is over.
         while !self.board.is_over() || self.members.len() < self.rank.size && begun.elapsed() < self.meet.timeout {
             if look().is_break() {
                 return Ok(false);
             }
-            accept(host, &heard);
-            while let Ok(caller) = callers.try_recv() {
-                self.admit(scope, caller, host)?;
+            for heard in gate.look(Duration::ZERO) {
+                match heard {
+                    Ok(called) => self.admit(scope, called)?,
+                    Err(why) => self.refusals.push(why),
+                }
             }
             if let Ok(event) = events.recv_timeout(PAUSE)
                 && self.note(event, take)?.is_break()
@@ -152,65 +167,43 @@ impl<'a> Lead<'a> {
         Ok(true)
     }
 
-    fn admit<'scope>(
-        &mut self,
-        scope: &'scope Scope<'scope, '_>,
-        caller: Heard<Coming>,
-        host: &Host,
-    ) -> Result<(), SpreadError>
+    fn admit<'scope>(&mut self, scope: &'scope Scope<'scope, '_>, called: Called<Coming>) -> Result<(), SpreadError>
     where
         'a: 'scope,
     {
-        let (called, mut stream) = match caller {
-            Ok(caller) => caller,
-            Err(why) => {
-                self.lost.push(Lost { rank: "a caller".to_owned(), why });
-                return Ok(());
-            }
-        };
         let Coming { rank, size, node, work } = called.said.clone();
         if size != self.rank.size || rank >= self.rank.size {
-            let why = format!("it is rank {rank} of {size}, and this start has {} ranks", self.rank.size);
-            // If it cannot be told, it has gone.
-            let _ = refuse(&mut stream, &why);
+            called.refuse(&format!("it is rank {rank} of {size}, and this start has {} ranks", self.rank.size));
             return Ok(());
         }
         if let Some(first) = self.members.get(&rank) {
-            let _ = refuse(&mut stream, &format!("another process is rank {rank}"));
+            called.refuse(&format!("another process is rank {rank}"));
             return Err(RankError::Twice { rank, first: first.node.clone(), second: node }.into());
         }
         if work != self.work.name {
-            let _ = refuse(&mut stream, "rank 0 has other work: start all ranks with the same command line");
+            called.refuse("rank 0 has other work: start all ranks with the same command line");
             return Err(SpreadError::Other { rank, node });
         }
-        self.begin(scope, rank, &called, stream, host);
+        self.members.insert(rank, Member { node, channel: None, done: 0 });
+        if let Err(error) = self.begin(scope, rank, called) {
+            self.lose(rank, told(&error));
+        }
         Ok(())
     }
 
-    fn begin<'scope>(
-        &mut self,
-        scope: &'scope Scope<'scope, '_>,
-        rank: usize,
-        called: &Called<Coming>,
-        mut stream: TcpStream,
-        host: &Host,
-    ) where
+    /// Gives a rank its parts, in a thread of this process.
+    fn begin<'scope>(&mut self, scope: &'scope Scope<'scope, '_>, rank: usize, called: Called<Coming>) -> io::Result<()>
+    where
         'a: 'scope,
     {
-        let reading = welcome(&mut stream, &host.secret, called).and_then(|()| {
-            stream.set_read_timeout(None)?;
-            tcp::end_if_gone(&stream, GONE)?;
-            stream.try_clone()
-        });
-        let (node, stream) = (called.said.node.clone(), Arc::new(Mutex::new(stream)));
-        self.members.insert(rank, Member { node, stream: Some(Arc::clone(&stream)), done: 0 });
-        match reading {
-            Err(error) => self.lose(rank, told(&error)),
-            Ok(reading) => {
-                let (board, parts, sender) = (self.board, self.parts, self.sender.clone());
-                scope.spawn(move || serve(&stream, reading, rank, (board, parts), &sender));
-            }
-        }
+        let (_, channel) = called.welcome()?;
+        tcp::end_if_gone(channel.stream(), GONE)?;
+        let reading = channel.for_reading()?;
+        let channel = Arc::new(Mutex::new(channel));
+        self.members.entry(rank).and_modify(|member| member.channel = Some(Arc::clone(&channel)));
+        let (board, parts, sender) = (self.board, self.parts, self.sender.clone());
+        let give = move || serve(&channel, reading, rank, (board, parts), &sender);
+        std::thread::Builder::new().spawn_scoped(scope, give).map(drop)
     }
 
     /// Takes note of something that a rank did.
@@ -260,31 +253,31 @@ impl<'a> Lead<'a> {
 
     /// Tells all ranks that it is over; where it has failed, by the end of their connections.
     fn dismiss(&self, is_well: bool) {
-        for stream in self.members.values().filter_map(|member| member.stream.as_ref()) {
-            let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+        for channel in self.members.values().filter_map(|member| member.channel.as_ref()) {
+            let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
             // One that has gone needs no word. The reader of this end waits for no more.
-            let _ = if is_well { send(&mut *stream, &Order::End) } else { Ok(()) };
-            let _ = stream.shutdown(if is_well { Shutdown::Read } else { Shutdown::Both });
+            let _ = if is_well { send(&mut channel, &Order::End) } else { Ok(()) };
+            let _ = channel.stream().shutdown(if is_well { Shutdown::Read } else { Shutdown::Both });
         }
     }
 
     fn outcome(self, is_whole: bool) -> Spread {
         let done = self.members.into_values().map(|member| (member.node, member.done)).collect();
-        Spread { is_whole, done, lost: self.lost }
+        Spread { is_whole, done, lost: self.lost, refused: self.refusals.into_words() }
     }
 }
 
 /// Gives a rank one part after the other.
 fn serve(
-    stream: &Mutex<TcpStream>,
-    mut reading: TcpStream,
+    channel: &Mutex<Channel>,
+    mut reading: Channel,
     rank: usize,
     (board, parts): (&Board, &[String]),
     sender: &Sender<Event>,
 ) {
     while let Some(part) = board.take(rank) {
         let order = Order::Part(parts[part].clone());
-        let sent = send(&mut *stream.lock().unwrap_or_else(PoisonError::into_inner), &order);
+        let sent = send(&mut channel.lock().unwrap_or_else(PoisonError::into_inner), &order);
         let what = match sent.and_then(|()| receive(&mut reading)) {
             Ok(Answer::Done(text)) => What::Done(part, text),
             Ok(Answer::Failed(why)) => What::Failed(why),

@@ -71,14 +71,13 @@ fn the_part_of_a_lost_rank_is_done_by_another() {
     let other = meet.clone();
     let lost = std::thread::spawn(move || {
         let coming = Coming { rank: 1, size: 3, node: "there".to_owned(), work: "squares".to_owned() };
-        let mut stream = other
+        let mut channel = other
             .meeting
-            .find_host(&rank(1, 3), None, other.timeout, |mut stream, secret| {
-                call(&mut stream, secret, &coming).map_err(|error| Greeting::Again(error.to_string()))?;
-                Ok(stream)
+            .find_host(&rank(1, 3), None, other.timeout, |stream, secret| {
+                Ok(call(stream, secret, Purpose::Spread, &coming)?)
             })
             .unwrap();
-        assert!(matches!(receive(&mut stream), Ok(Order::Part(_))));
+        assert!(matches!(receive(&mut channel), Ok(Order::Part(_))));
     });
     // Rank 0 leaves something to do until the other has it.
     let has_come = AtomicUsize::new(0);

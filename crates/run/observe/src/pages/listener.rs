@@ -1,10 +1,18 @@
 //! The socket: the processes that send records.
+//!
+//! Every user of this computer sees the socket's name (`/proc/net/unix`). So nothing is taken from a process that the
+//! kernel does not name as one of this user or root, and nothing counts of one that is not of the observed program: it
+//! descends from this process, or is among those that are followed. The kernel also says which process it is; what it
+//! says of itself has to agree.
 
 use super::record::{RECORD_BYTES, Record, VERSION};
 use super::shared::Shared;
 use super::watcher::{Watched, Word};
 use crate::talk::Talk;
 use seatmap_os::Tid;
+use seatmap_os::peer::{Peer, own_uid};
+use seatmap_os::task::{Task, may_be_thread_of};
+use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 use std::os::linux::net::SocketAddrExt;
@@ -14,6 +22,12 @@ use std::time::{Duration, Instant};
 /// Processes that may send records; further ones are not sampled.
 const MOST: usize = 4096;
 
+/// Connections that are taken in one look, so that nobody who connects again and again keeps the look from its end.
+const MOST_AT_ONCE: usize = 256;
+
+/// The most processes above another one that are looked at.
+const MOST_ANCESTORS: usize = 64;
+
 /// A socket without a file, so that nothing of it stays when this process ends, by SIGKILL too.
 #[derive(Debug)]
 pub(super) struct Listener {
@@ -21,12 +35,18 @@ pub(super) struct Listener {
     name: String,
     /// The processes so far.
     pub(super) senders: Vec<Sender>,
+    /// Connections of processes that are not the program's.
+    pub(super) strangers: u64,
 }
 
 /// A process that sends records.
 #[derive(Debug)]
 pub(super) struct Sender {
     stream: Option<UnixStream>,
+    /// The process, as the kernel tells it.
+    peer: Tid,
+    /// Whether it descends from this process.
+    is_below: bool,
     /// Bytes of a record that is not whole yet.
     rest: Vec<u8>,
     begun: Instant,
@@ -51,12 +71,11 @@ pub(super) struct Sender {
 
 impl Listener {
     pub(super) fn begin() -> io::Result<Self> {
-        // Names are open to all users of this computer: nobody guesses this one.
         let random = RandomState::new().hash_one(Instant::now().elapsed());
         let name = format!("seatmap-pages-{}-{random:016x}", std::process::id());
         let socket = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name.as_bytes())?)?;
         socket.set_nonblocking(true)?;
-        Ok(Listener { socket, name: format!("@{name}"), senders: Vec::new() })
+        Ok(Listener { socket, name: format!("@{name}"), senders: Vec::new(), strangers: 0 })
     }
 
     /// The socket's name, as the library takes it.
@@ -64,28 +83,45 @@ impl Listener {
         &self.name
     }
 
-    /// Takes in everything that was sent.
-    pub(super) fn look(&mut self) -> io::Result<()> {
-        loop {
+    /// Takes in everything that was sent. `followed` are the processes that are known to be the program's.
+    pub(super) fn look(&mut self, followed: &HashSet<Tid>) -> io::Result<()> {
+        for _ in 0..MOST_AT_ONCE {
             match self.socket.accept() {
-                Ok((stream, _)) if self.senders.len() < MOST => {
-                    stream.set_nonblocking(true)?;
-                    self.senders.push(Sender::new(stream));
-                }
-                Ok(_) => {}
+                Ok((stream, _)) => self.admit(stream)?,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             }
         }
-        self.senders.iter_mut().for_each(Sender::look);
+        self.senders.iter_mut().filter(|sender| sender.is_of_program(followed)).for_each(Sender::look);
+        Ok(())
+    }
+
+    fn admit(&mut self, stream: UnixStream) -> io::Result<()> {
+        let peer = Peer::of(&stream)?;
+        // A process of another PID namespace that cannot be seen from here has no number.
+        if !peer.may_enter(own_uid(), None) || peer.pid <= 0 {
+            self.strangers += 1;
+        } else if self.senders.len() < MOST {
+            stream.set_nonblocking(true)?;
+            self.senders.push(Sender::new(stream, peer.pid));
+        }
         Ok(())
     }
 }
 
+/// Whether this process started another one, or one above it.
+fn is_below(pid: Tid) -> bool {
+    let own = std::process::id() as Tid;
+    let parent = |pid: &Tid| Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0);
+    std::iter::successors(Some(pid), parent).take(MOST_ANCESTORS).any(|pid| pid == own)
+}
+
 impl Sender {
-    fn new(stream: UnixStream) -> Self {
+    fn new(stream: UnixStream, peer: Tid) -> Self {
         Sender {
             stream: Some(stream),
+            peer,
+            is_below: is_below(peer),
             rest: Vec::new(),
             begun: Instant::now(),
             lasted: Duration::ZERO,
@@ -100,6 +136,11 @@ impl Sender {
             own: Duration::ZERO,
             of_faults: Duration::ZERO,
         }
+    }
+
+    /// Whether the process belongs to the program.
+    fn is_of_program(&self, followed: &HashSet<Tid>) -> bool {
+        self.is_below || followed.contains(&self.peer)
     }
 
     /// Takes in what the process has sent; one that has ended sends nothing more.
@@ -122,7 +163,13 @@ impl Sender {
     fn take(&mut self, record: Record) {
         match record {
             Record::Hello { version, .. } if version != VERSION => self.refused = Some(libc::EPROTO),
+            // Where numbers mean something else, in another PID namespace, samples name threads of others.
+            Record::Hello { tid, pid, .. } if pid != self.peer || !may_be_thread_of(tid, pid) => {
+                self.refused = Some(libc::EPERM);
+            }
             Record::Hello { tid, pid, .. } => (self.tid, self.pid) = (tid, pid),
+            // A process says first who it is.
+            Record::Sample { .. } if self.pid == 0 => {}
             Record::Refused(error) => self.refused = Some(error),
             Record::Sample { access, tid, address, exposed_ns } => self.shared.take(access, tid, address, exposed_ns),
             Record::Cost { own_ns, faults, fault_ns } => {
@@ -165,21 +212,83 @@ mod tests {
     use super::*;
     use std::io::Write;
 
+    fn connected(listener: &Listener) -> UnixStream {
+        let name = SocketAddr::from_abstract_name(&listener.name().as_bytes()[1..]).unwrap();
+        UnixStream::connect_addr(&name).unwrap()
+    }
+
+    fn bytes(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word: &u64| word.to_ne_bytes()).collect()
+    }
+
+    fn hello(tid: Tid, pid: Tid) -> [u64; 4] {
+        [1 | (tid as u64) << 32, pid as u64, VERSION, 0]
+    }
+
+    const LOST: [u64; 4] = [9, 5, 0, 0];
+
     #[test]
     fn records_arrive_in_pieces_and_the_sender_may_vanish() {
         let mut listener = Listener::begin().unwrap();
-        let name = listener.name()[1..].to_owned();
-        let mut stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(name.as_bytes()).unwrap()).unwrap();
-        let words = [1 | 77 << 32, 76, VERSION, 0, 9, 5, 0, 0, 99, 0, 0, 0u64];
-        let bytes: Vec<u8> = words.iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
+        let mut stream = connected(&listener);
+        let own = std::process::id() as Tid;
+        let bytes = bytes(&[hello(own, own), LOST, [99, 0, 0, 0]].concat());
         stream.write_all(&bytes[..40]).unwrap();
-        listener.look().unwrap();
-        assert_eq!((listener.senders[0].tid, listener.senders[0].lost), (77, 0));
+        listener.look(&HashSet::new()).unwrap();
+        assert_eq!((listener.senders[0].tid, listener.senders[0].lost), (own, 0));
         stream.write_all(&bytes[40..]).unwrap();
         drop(stream);
-        listener.look().unwrap();
-        listener.look().unwrap();
+        listener.look(&HashSet::new()).unwrap();
+        listener.look(&HashSet::new()).unwrap();
         assert_eq!((listener.senders.len(), listener.senders[0].lost), (1, 5));
         assert!(listener.senders[0].stream.is_none());
+    }
+
+    #[test]
+    fn a_process_speaks_for_itself_and_its_own_threads() {
+        let own = std::process::id() as Tid;
+        for words in [hello(own, 1), hello(1, own), hello(1, 1)] {
+            let mut listener = Listener::begin().unwrap();
+            let sample = [3 | (own as u64) << 32, 4096, 1, 0];
+            connected(&listener).write_all(&bytes(&[words, sample].concat())).unwrap();
+            listener.look(&HashSet::new()).unwrap();
+            let sender = &listener.senders[0];
+            assert_eq!((sender.pid, sender.tid, sender.refused), (0, 0, Some(libc::EPERM)));
+            assert!(sender.talk().is_empty());
+        }
+    }
+
+    /// A program that the tests do not start as root has one user only.
+    #[test]
+    fn another_user_is_not_heard() {
+        let mut listener = Listener::begin().unwrap();
+        let script = "import socket, sys, os\n\
+                      os.setuid(65534)\n\
+                      s = socket.socket(socket.AF_UNIX)\n\
+                      s.connect(b'\\0' + sys.argv[1].encode())\n\
+                      s.send(b'x' * 64)";
+        let name = listener.name()[1..].to_owned();
+        if own_uid() != 0 {
+            return eprintln!("skipped: only root becomes another user");
+        }
+        let mut other = std::process::Command::new("python3");
+        match other.args(["-c", script, &name]).stderr(std::process::Stdio::null()).status() {
+            Ok(ended) if ended.success() => {}
+            other => return eprintln!("skipped: python3: {other:?}"),
+        }
+        listener.look(&HashSet::new()).unwrap();
+        assert_eq!((listener.senders.len(), listener.strangers), (0, 1));
+    }
+
+    /// A process of the same user that does not belong to the program: process 1 is above this one.
+    #[test]
+    fn only_the_program_is_heard() {
+        let own = std::process::id() as Tid;
+        assert!(is_below(own) && !is_below(1));
+        let mut stranger = Sender::new(UnixStream::pair().unwrap().0, 1);
+        assert!(!stranger.is_of_program(&HashSet::new()));
+        assert!(stranger.is_of_program(&HashSet::from([1])));
+        stranger.peer = own;
+        assert!(!stranger.is_of_program(&HashSet::from([1])));
     }
 }

@@ -5,7 +5,8 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use seatmap_cell::{GuardianCommand, Host, NoiseJudge};
-use seatmap_control::{ControlError, Exported, Inherited, ServerOptions, channel, peer, server};
+use seatmap_control::{ControlError, Exported, Inherited, ServerOptions, channel, server};
+use seatmap_os::peer;
 use std::time::Duration;
 
 /// Serves until interrupted.

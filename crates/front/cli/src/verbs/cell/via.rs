@@ -79,7 +79,8 @@ fn wanted(typed: &CellCreate) -> Create {
 fn hold(mut client: ControlClient) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let (says, heard) = std::sync::mpsc::channel();
-    std::thread::spawn(move || while says.send(client.hear()).is_ok() {});
+    let listen = move || while says.send(client.hear()).is_ok() {};
+    std::thread::Builder::new().spawn(listen).map_err(CliError::work)?;
     while !interrupt.asked() {
         let Ok(answer) = heard.recv_timeout(Duration::from_millis(100)) else { continue };
         match answer.map_err(failed)?.say {

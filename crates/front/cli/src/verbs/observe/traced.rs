@@ -11,6 +11,7 @@ use seatmap_launch::Ending;
 use seatmap_observe::tsan::SharedLine;
 use seatmap_observe::{Observation, mpi, tsan};
 use seatmap_os::scratch::Scratch;
+use seatmap_os::trusted;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -91,15 +92,18 @@ pub fn library(typed: &Observe) -> Result<PathBuf, CliError> {
 /// The same, with the reason where there is none as text.
 pub fn find_library(typed: &Observe) -> Result<PathBuf, String> {
     if let Some(file) = &typed.library {
-        let path = std::path::absolute(file).ok().filter(|file| file.is_file());
-        return path.ok_or_else(|| format!("{}: there is no such file", file.display()));
+        return trusted::check_library(file).map_err(|error| match error.is_absent() {
+            true => format!("{}: there is no such file", file.display()),
+            false => format!("it would run in your program: {error}"),
+        });
     }
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
-    places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
+    let place = places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
         format!("{LIBRARY} is not installed beside seatmap; 'make install-lib' does that, and --library names another")
-    })
+    })?;
+    trusted::check_library(&place).map_err(|error| format!("it would run in your program: {error}"))
 }
 
 /// The lines that pass between threads which do not use each other's bytes.

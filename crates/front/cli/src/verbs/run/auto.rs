@@ -13,7 +13,7 @@ use seatmap_live::log::{FORMAT, Header, Line, Log, written};
 use seatmap_live::meter::Meter;
 use seatmap_live::{Conductor, Rules, Soft};
 use seatmap_observe::{End, Means, Method, Session, Subject};
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuSet, whole_file};
 use seatmap_report::auto;
 use seatmap_report::counted;
 use std::fs::File;
@@ -132,7 +132,7 @@ struct LogFile {
 
 impl LogFile {
     fn create(path: &Path) -> Result<Self, CliError> {
-        let file = File::create(path).map_err(|error| CliError::input(AtFile::new(path, error)))?;
+        let file = whole_file::create(path).map_err(|error| CliError::input(AtFile::new(path, error)))?;
         Ok(LogFile { path: path.to_owned(), file })
     }
 

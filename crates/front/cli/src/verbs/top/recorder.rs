@@ -4,6 +4,7 @@ use super::Watched;
 use crate::error::{AtFile, CliError};
 use crate::output::{self, Destination};
 use seatmap_document::written;
+use seatmap_os::whole_file;
 use seatmap_watch::live::Frame;
 use seatmap_watch::recording::{Header, Taker};
 use std::fs::File;
@@ -38,7 +39,7 @@ impl Recorder {
     pub fn begin(destination: Destination) -> Result<Self, CliError> {
         let file = match destination {
             Destination::Stdout => None,
-            Destination::File(path) | Destination::Stream(path) => match File::create(&path) {
+            Destination::File(path) | Destination::Stream(path) => match whole_file::create(&path) {
                 Ok(file) => Some((path, file)),
                 Err(error) => return Err(CliError::work(AtFile::new(&path, error))),
             },

@@ -4,11 +4,12 @@
 
 use super::{end_of, ending_of, observed, tell};
 use crate::args::{Observe, ObserveChoice};
-use crate::error::{AtFile, CliError};
+use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::verbs::observe::Files;
 use seatmap_cluster::Rank;
 use seatmap_launch::Ending;
+use seatmap_os::trusted;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -31,7 +32,8 @@ pub fn own_rank(method: ObserveChoice) -> Option<Rank> {
 /// Runs the command of this rank. Rank 0 then reads what all ranks wrote down.
 pub fn run(typed: &Observe, files: &Files, rank: &Rank, interrupt: &Interrupt) -> Result<(), CliError> {
     let folder = folder(typed, rank)?;
-    std::fs::create_dir_all(&folder).map_err(|error| CliError::input(AtFile::new(&folder, error)))?;
+    // Its name can be known before: it is not taken where somebody else has made it.
+    trusted::private_folder(&folder).map_err(CliError::input)?;
     // An earlier job may have had the same name and a rank of this number.
     traces_of(&folder, rank.rank).iter().try_for_each(std::fs::remove_file).map_err(CliError::work)?;
     let ending = ending_of(end_of(typed, &folder, interrupt)?);

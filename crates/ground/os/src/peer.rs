@@ -44,7 +44,8 @@ impl Peer {
 }
 
 /// The user that this process acts as.
-pub(crate) fn own_uid() -> u32 {
+#[must_use]
+pub fn own_uid() -> u32 {
     // SAFETY: the call cannot fail and touches nothing.
     unsafe { libc::geteuid() }
 }

@@ -1,0 +1,164 @@
+//! Files and sockets that another user planted: what Seatmap goes on from, loads, or writes.
+
+use crate::common::{Place, files};
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, lchown, symlink};
+use std::process::{Command, Stdio};
+
+const NOBODY: u32 = 65_534;
+
+/// A folder in which every user may write, as `/tmp` is, with a link of another user; `None`, and a word about it, where
+/// this process cannot make one.
+fn shared(link: &str, target: &str) -> Option<Place> {
+    let place = Place::new();
+    fs::set_permissions(place.folder(), Permissions::from_mode(0o1777)).unwrap();
+    symlink(target, place.path(link)).unwrap();
+    if lchown(place.path(link), Some(NOBODY), Some(NOBODY)).is_err() {
+        eprintln!("skipped: only root gives files to another user");
+        return None;
+    }
+    Some(place)
+}
+
+fn export(to: &str) -> [&str; 6] {
+    ["export", "graviton3", "--format", "csv", "-o", to]
+}
+
+#[test]
+fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
+    let Some(place) = shared("planted.csv", "precious") else { return };
+    place.file("precious", "old");
+    symlink(".", place.path("folder")).unwrap();
+    lchown(place.path("folder"), Some(NOBODY), Some(NOBODY)).unwrap();
+    for name in ["planted.csv", "folder/new.csv", "folder/precious"] {
+        let told = place.one_line_refusal(&export(name));
+        assert!(told.contains("a symbolic link of user 65534, who can lead it anywhere"), "{told}");
+    }
+    for words in [
+        &["show", "graviton3", "--html", "planted.csv"][..],
+        &["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "-o", "planted.csv"],
+        &["run", "--auto", "--log", "planted.csv", "--", "true"],
+    ] {
+        let output = place.run(words);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && told.contains("a symbolic link of user 65534"), "{words:?}: {told}");
+    }
+    assert_eq!(place.read("precious"), "old");
+    assert_eq!(files(&place), ["folder", "planted.csv", "precious"]);
+    // A file and a pipe of another user.
+    fs::remove_file(place.path("planted.csv")).unwrap();
+    place.file("planted.csv", "theirs");
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    for name in ["planted.csv", "pipe"] {
+        lchown(place.path(name), Some(NOBODY), Some(NOBODY)).unwrap();
+        let told = place.one_line_refusal(&export(name));
+        assert!(told.contains("belongs to user 65534, in a folder where anybody can put files"), "{told}");
+    }
+    assert_eq!(place.read("planted.csv"), "theirs");
+}
+
+#[test]
+fn devices_open_files_and_own_pipes_are_written() {
+    let place = Place::new();
+    assert_eq!(place.stdout(&export("/dev/null")), "");
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    let output = place.command(&export("/dev/stdout")).stdout(Stdio::piped()).output().unwrap();
+    assert!(output.status.success() && output.stdout.starts_with(b","), "{output:?}");
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    let reader = Command::new("cat").arg(place.path("pipe")).stdout(Stdio::piped()).spawn().unwrap();
+    place.stdout(&export("pipe"));
+    assert!(reader.wait_with_output().unwrap().stdout.starts_with(b","));
+}
+
+#[test]
+fn a_race_goes_on_only_from_ones_own_runs() {
+    let Some(place) = shared("seatmap-tune.json", "planted") else { return };
+    place.file("planted", "{}");
+    let resume = ["tune", "--resume", "--vary", "numa-balancing", "--", "true"];
+    let refused = |words: &str| {
+        let told = place.refusal(&resume);
+        assert!(told.contains(words), "{told}");
+    };
+    let record = place.path("seatmap-tune.json");
+    // Files checks the place before anything is read.
+    refused("a symbolic link of user 65534");
+    fs::remove_file(&record).unwrap();
+    symlink("planted", &record).unwrap();
+    refused("is a link or a special file");
+    fs::remove_file(&record).unwrap();
+    fs::rename(place.path("planted"), &record).unwrap();
+    fs::set_permissions(&record, Permissions::from_mode(0o666)).unwrap();
+    refused("other users can write");
+}
+
+#[test]
+fn a_library_that_others_can_change_is_not_loaded() {
+    let place = Place::new();
+    place.file("library.so", "");
+    fs::set_permissions(place.path("library.so"), Permissions::from_mode(0o777)).unwrap();
+    let observe = ["observe", "--method", "mpi", "--library", "library.so", "--", "true"];
+    let told = place.one_line_refusal(&observe);
+    assert!(told.contains("it would run in your program: other users can write"), "{told}");
+    fs::set_permissions(place.path("library.so"), Permissions::from_mode(0o755)).unwrap();
+    if lchown(place.path("library.so"), Some(NOBODY), None).is_ok() {
+        assert!(place.one_line_refusal(&observe).contains("belongs to user 65534"));
+    }
+}
+
+#[test]
+fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
+    let Some(place) = shared("pattern.json.traces-", "elsewhere") else { return };
+    fs::create_dir(place.path("elsewhere")).unwrap();
+    place.file("library.so", "");
+    let observe = ["observe", "--method", "mpi", "--library", "library.so", "-o", "pattern.json", "--", "true"];
+    let refused = || {
+        let mut command = crate::ranks::rank(&place, 0, 2, &observe);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(refused().contains("is a symbolic link or a file"), "{}", refused());
+    let folder = place.path("pattern.json.traces-");
+    fs::remove_file(&folder).unwrap();
+    fs::create_dir(&folder).unwrap();
+    lchown(&folder, Some(NOBODY), None).unwrap();
+    assert!(refused().contains("belongs to user 65534"), "{}", refused());
+}
+
+/// The abstract sockets of `observe --method pages` that are open.
+fn sockets_of_pages() -> Vec<String> {
+    let text = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let name =
+        |line: &str| Some(line.rsplit_once('@')?.1).filter(|name| name.starts_with("seatmap-pages")).map(str::to_owned);
+    text.lines().filter_map(name).collect()
+}
+
+#[test]
+fn the_observer_of_pages_does_not_hear_other_users() {
+    let place = Place::new();
+    place.file("library.so", "");
+    let observe = ["observe", "--method", "pages", "--library", "library.so", "--", "sh", "-c", "echo up; read line"];
+    let mut command = place.command(&observe);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut observer = command.spawn().unwrap();
+    let mut said = String::new();
+    let mut out = std::io::BufReader::new(observer.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut out, &mut said).unwrap();
+    let own = format!("seatmap-pages-{}-", observer.id());
+    let name = sockets_of_pages().into_iter().find(|name| name.starts_with(&own));
+    let script = "import os, socket, sys\n\
+                  os.setuid(65534)\n\
+                  s = socket.socket(socket.AF_UNIX)\n\
+                  s.connect(b'\\0' + sys.argv[1].encode())\n\
+                  s.send(b'x' * 64)";
+    let lie = |name: &String| Command::new("python3").args(["-c", script, name]).stderr(Stdio::null()).status();
+    let has_lied = name.as_ref().map(lie).is_some_and(|lied| lied.is_ok_and(|status| status.success()));
+    let _ = observer.stdin.take().unwrap().write_all(b"go on\n");
+    let output = observer.wait_with_output().unwrap();
+    if !has_lied {
+        return eprintln!("skipped: no other user to lie, no python3, or no pages: {output:?}");
+    }
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("did not load libseatmap_trace.so"), "another user's words count for nothing: {told}");
+}

@@ -1,0 +1,178 @@
+//! The port of a rank, where callers prove that they belong to this start.
+//!
+//! Until a caller has proved that, it costs a connection and what it has sent, at most [`MOST`] of them at a time, each
+//! for at most [`PATIENCE`]. There is no thread for it, and nothing waits for it. If more come, the oldest one has to
+//! go: a rank proves itself with its first message.
+
+use crate::handshake::{Called, HandshakeError, Hearing, PATIENCE, Purpose};
+use crate::secret::Secret;
+use seatmap_os::net::wait_readable;
+use serde::de::DeserializeOwned;
+use std::collections::VecDeque;
+use std::io;
+use std::marker::PhantomData;
+use std::net::{IpAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+/// Callers that have proved nothing yet. More than the kernel keeps waiting at a port (128 for Rust's listeners), so
+/// that ranks that all come at once never displace each other.
+const MOST: usize = 256;
+
+/// How long nobody is let in where the kernel has no descriptor left.
+const BREATH: Duration = Duration::from_millis(20);
+
+/// A caller that knows the secret, or words for why it was none.
+pub(crate) type Heard<T> = Result<Called<T>, String>;
+
+/// A caller that has proved nothing yet.
+struct Stranger {
+    stream: TcpStream,
+    from: IpAddr,
+    hearing: Hearing,
+    until: Instant,
+}
+
+/// Where callers come in.
+pub(crate) struct Gate<T> {
+    listeners: Vec<TcpListener>,
+    secret: Secret,
+    purpose: Purpose,
+    /// The oldest one first.
+    strangers: VecDeque<Stranger>,
+    said: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned> Gate<T> {
+    /// Listens for callers of this purpose.
+    pub(crate) fn new(listeners: Vec<TcpListener>, secret: &Secret, purpose: Purpose) -> io::Result<Self> {
+        listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
+        Ok(Gate { listeners, secret: secret.clone(), purpose, strangers: VecDeque::new(), said: PhantomData })
+    }
+
+    /// Waits for something to come, at most so long, and takes in all that has come.
+    pub(crate) fn look(&mut self, limit: Duration) -> Vec<Heard<T>> {
+        let next = self.strangers.front().map(|oldest| oldest.until.saturating_duration_since(Instant::now()));
+        let limit = next.map_or(limit, |next| next.min(limit));
+        let listeners = self.listeners.iter().map(AsFd::as_fd);
+        let all: Vec<_> = listeners.chain(self.strangers.iter().map(|stranger| stranger.stream.as_fd())).collect();
+        // Without memory for a wait, there is still a look.
+        let _ = wait_readable(&all, Some(limit));
+        self.accept();
+        self.hear()
+    }
+
+    fn accept(&mut self) {
+        for at in 0..self.listeners.len() {
+            // Others have their turn as well, however fast somebody calls.
+            for _ in 0..MOST {
+                match self.listeners[at].accept() {
+                    Ok((stream, from)) => self.greet(stream, from.ip().to_canonical()),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) if is_of_the_caller(&error) => {}
+                    Err(_) => {
+                        self.strangers.pop_front();
+                        std::thread::sleep(BREATH);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn greet(&mut self, stream: TcpStream, from: IpAddr) {
+        let hearing = stream.set_nonblocking(true).and_then(|()| Hearing::begin(&stream, self.purpose));
+        // One that has already gone needs no greeting.
+        let Ok(hearing) = hearing else { return };
+        if self.strangers.len() == MOST {
+            self.strangers.pop_front();
+        }
+        self.strangers.push_back(Stranger { stream, from, hearing, until: Instant::now() + PATIENCE });
+    }
+
+    fn hear(&mut self) -> Vec<Heard<T>> {
+        let mut heard = Vec::new();
+        for mut stranger in std::mem::take(&mut self.strangers) {
+            let told = |why: String| Err(format!("somebody at {}: {why}", stranger.from));
+            match stranger.hearing.judge::<T>(&stranger.stream, &self.secret) {
+                Ok(None) if stranger.until <= Instant::now() => heard.push(told(HandshakeError::Slow.to_string())),
+                Ok(None) => self.strangers.push_back(stranger),
+                Ok(Some(proved)) => {
+                    heard.push(proved.on(stranger.stream).or_else(|error| told(error.to_string())));
+                }
+                Err(error) => heard.push(told(error.to_string())),
+            }
+        }
+        heard
+    }
+}
+
+/// Whether a call failed by itself, and the next one need not (accept(2)).
+fn is_of_the_caller(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
+}
+
+/// Words about those that were sent away, each once: whoever calls again and again says nothing new.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(Vec<String>);
+
+impl Refusals {
+    /// The most that are kept.
+    const MOST: usize = 3;
+
+    pub(crate) fn push(&mut self, why: String) {
+        if self.0.len() < Self::MOST && !self.0.contains(&why) {
+            self.0.push(why);
+        }
+    }
+
+    pub(crate) fn into_words(self) -> Vec<String> {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handshake::call;
+    use std::io::Write;
+
+    /// Callers that say nothing, and one that sends a byte now and then, keep no rank out.
+    #[test]
+    fn a_rank_comes_in_past_more_strangers_than_are_kept() {
+        let secret = Secret::new().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut gate = Gate::<usize>::new(vec![listener], &secret, Purpose::Measurement).unwrap();
+        let mut idle = Vec::new();
+        for _ in 0..3 {
+            for _ in 0..100 {
+                let mut stream = TcpStream::connect(address).unwrap();
+                stream.write_all(&[0]).unwrap();
+                idle.push(stream);
+            }
+            assert!(gate.look(Duration::from_secs(10)).is_empty());
+        }
+        let rank = std::thread::spawn(move || {
+            call(TcpStream::connect(address).unwrap(), &secret, Purpose::Measurement, &7).map(drop)
+        });
+        let called = loop {
+            match gate.look(Duration::from_secs(60)).pop() {
+                Some(Ok(called)) => break called,
+                Some(Err(why)) => panic!("{why}"),
+                None => {}
+            }
+        };
+        assert_eq!(called.welcome().unwrap().0, 7);
+        rank.join().unwrap().unwrap();
+        assert!(gate.strangers.len() <= MOST);
+    }
+
+    #[test]
+    fn what_strangers_say_is_kept_once_and_not_for_ever() {
+        let mut refusals = Refusals::default();
+        (0..100).for_each(|at| refusals.push(format!("{}", at / 40)));
+        (0..100).for_each(|at| refusals.push(format!("{at}")));
+        assert_eq!(refusals.into_words(), ["0", "1", "2"]);
+    }
+}

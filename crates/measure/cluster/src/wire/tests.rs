@@ -1,0 +1,121 @@
+//! Messages on their way, and what somebody in between can do to them.
+
+use super::*;
+use proptest::prelude::*;
+use std::net::TcpListener;
+
+fn seal(of: u8) -> Seal {
+    Seal::new([of; TAG_BYTES])
+}
+
+/// Both ends of a connection.
+fn ends() -> [Channel; 2] {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (other, _) = listener.accept().unwrap();
+    let seals = |sending, receiving| Seals { sending: seal(sending), receiving: seal(receiving) };
+    [Channel::new(one, seals(1, 2)), Channel::new(other, seals(2, 1))]
+}
+
+/// The bytes of these messages, one after the other, as the first end sends them.
+fn sent(messages: &[&str]) -> Vec<Vec<u8>> {
+    let mut sealing = seal(1);
+    let bytes = |message: &&str| {
+        let text = encoded(message).unwrap();
+        let tag = sealing.next_tag(&[&text]);
+        [&text[..], &tag].concat()
+    };
+    messages.iter().map(bytes).collect()
+}
+
+/// What the second end makes of these bytes: the messages before the first that it refuses, and why it does.
+fn taken(bytes: &[u8]) -> (Vec<String>, String) {
+    let (mut bytes, mut sealing, mut messages) = (bytes, seal(1), Vec::new());
+    loop {
+        match receive_sealed::<String>(&mut bytes, &mut sealing) {
+            Ok(message) => messages.push(message),
+            Err(error) => return (messages, error.to_string()),
+        }
+    }
+}
+
+#[test]
+fn messages_come_as_they_were_sent_both_ways() {
+    let [mut one, mut other] = ends();
+    send(&mut one, &"one").unwrap();
+    send(&mut one, &[2, 3]).unwrap();
+    one.send_frame(b"nine byte").unwrap();
+    one.write_payload(b"x").unwrap();
+    assert_eq!(receive::<String>(&mut other).unwrap(), "one");
+    assert_eq!(receive::<[u8; 2]>(&mut other).unwrap(), [2, 3]);
+    assert_eq!(other.receive_frame::<9>().unwrap().as_ref(), Some(b"nine byte"));
+    other.read_payload(&mut [0]).unwrap();
+    send(&mut other, &"back").unwrap();
+    assert_eq!(receive::<String>(&mut one).unwrap(), "back");
+    drop(one);
+    assert_eq!(other.receive_frame::<9>().unwrap(), None);
+    assert_eq!(told(&receive::<String>(&mut other).unwrap_err()), told(&ErrorKind::UnexpectedEof.into()));
+}
+
+#[test]
+fn a_message_that_is_not_the_next_one_is_refused() {
+    let all = sent(&["one", "two", "three"]);
+    let [one, two, three] = [&all[0], &all[1], &all[2]].map(Vec::as_slice);
+    let whole = (vec!["one".to_owned(), "two".to_owned(), "three".to_owned()], CLOSED.to_owned());
+    assert_eq!(taken(&all.concat()), whole);
+    let first = (vec!["one".to_owned()], FORGED.to_owned());
+    assert_eq!(taken(&[one, one].concat()), first, "repeated");
+    assert_eq!(taken(&[one, three].concat()), first, "left out");
+    assert_eq!(taken(&[two, one].concat()).0, [""; 0], "another order");
+    assert_eq!(taken(&[one, &two[..two.len() - 1]].concat()), (first.0, CLOSED.to_owned()), "cut off");
+    // The message of another connection, and one that came from this end, have other keys.
+    let text = encoded(&"one").unwrap();
+    let other = seal(2).next_tag(&[&text]);
+    assert_eq!(taken(&[&text[..], &other].concat()), (Vec::new(), FORGED.to_owned()));
+}
+
+#[test]
+fn a_peer_that_sends_a_byte_now_and_then_has_no_more_time_than_others() {
+    let [mut one, mut other] = ends();
+    one.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    let trickle = std::thread::spawn(move || {
+        // Until the other end has gone.
+        while other.write_payload(&[0]).is_ok() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let error = receive::<String>(&mut one).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::InvalidData), "{error}");
+    drop(one);
+    trickle.join().unwrap();
+}
+
+proptest! {
+    /// Whatever comes, the answer is a message or an error, and no more is kept than came.
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = receive_plain::<serde_json::Value>(&mut &bytes[..], 100);
+        let _ = parse_plain::<serde_json::Value>(&bytes, 100);
+        prop_assert!(receive_sealed::<serde_json::Value>(&mut &bytes[..], &mut seal(1)).is_err());
+    }
+
+    /// A byte that was changed anywhere is noticed, and nothing after it is taken.
+    #[test]
+    fn a_changed_byte_is_refused(at in 0_usize..200, by in 1_u8..) {
+        let mut bytes = sent(&["one", "another message", "a third"]).concat();
+        let at = at % bytes.len();
+        bytes[at] ^= by;
+        let (messages, _) = taken(&bytes);
+        prop_assert!(messages.len() < 3);
+        prop_assert!(messages.iter().zip(["one", "another message"]).all(|(got, sent)| got == sent));
+    }
+}
+
+#[test]
+fn a_length_that_nobody_sends_is_refused_at_once() {
+    let web = &b"GET / HTTP/1.1\r\n\r\n"[..];
+    let refused = receive_plain::<String>(&mut &web[..], 1 << 16).unwrap_err();
+    assert!(refused.to_string().contains("not a rank of Seatmap"), "{refused}");
+    assert!(parse_plain::<String>(web, 1 << 16).is_err());
+    assert!(parse_plain::<String>(&web[..3], 1 << 16).unwrap().is_none());
+}
