@@ -312,6 +312,10 @@ pub struct Import {
     /// Take the topology from this file (hwloc XML, as lstopo writes it).
     #[arg(long, value_name = "FILE")]
     pub topology: Option<PathBuf>,
+    /// The CPUs that the rows of a core-to-core matrix stand for, in the order of the rows: 1-7,9-15. Such files do not
+    /// say it; without this, row k is CPU k.
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<CpuList>,
     /// The nominal frequency in Hz, for files that count cycles: 2.8g.
     #[arg(long, value_name = "HZ", value_parser = frequency)]
     pub frequency: Option<f64>,

@@ -10,16 +10,19 @@
 //! | [`written`] | a document as text |
 //! | [`DocumentError`] | why one was refused |
 //! | [`Position`] | line and column in any text file |
+//! | [`shell_word`] | a word of a command that people copy |
 #![deny(missing_docs)]
 
 mod error;
 mod json;
 mod position;
+mod shell;
 mod visible;
 
 pub use error::DocumentError;
 pub use json::written;
 pub use position::Position;
+pub use shell::{shell_file, shell_word};
 pub use visible::{is_hidden, visible, visible_lines};
 
 use serde::Deserialize;

@@ -31,6 +31,9 @@ pub struct Pu {
     /// The NUMA node whose memory is local, by its OS index.
     #[serde(default)]
     pub numa: Option<u32>,
+    /// The nearest NUMA node that has memory, where its own is known to have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u32>,
     /// The package (socket).
     #[serde(default)]
     pub package: Option<u32>,
@@ -53,6 +56,14 @@ pub struct Pu {
     /// highest performance, Intel's Turbo Boost Max 3.0, AMD's preferred cores).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u32>,
+}
+
+impl Pu {
+    /// The NUMA node that its memory comes from: its own, or the nearest with memory where its own has none.
+    #[must_use]
+    pub fn memory_node(&self) -> Option<u32> {
+        self.memory.or(self.numa)
+    }
 }
 
 /// The sort of core on a hybrid processor.

@@ -43,16 +43,38 @@ pub fn online(root: &Root) -> Result<CpuSet, FileError> {
     })
 }
 
-/// The NUMA nodes of some CPUs; node 0 where the kernel knows none.
+const NODES: &str = "/sys/devices/system/node";
+
+/// The NUMA nodes that are nearest to some CPUs and have memory; node 0 where the kernel knows none.
+///
+/// A node may have CPUs and no memory, as where only some of a processor's channels are populated: the nearest node with
+/// memory stands for it, by the firmware's distances.
 #[must_use]
-pub fn nodes(root: &Root, cpus: &CpuSet) -> CpuSet {
-    let folder = "/sys/devices/system/node";
-    let of = |name: &String| {
-        let own = root.read(&format!("{folder}/{name}/cpulist")).ok().and_then(|text| CpuSet::of_list(&text))?;
-        own.meets(cpus).then_some(name.strip_prefix("node")?.parse::<u32>().ok()?)
-    };
-    let found: CpuSet = root.folders(folder).iter().filter_map(of).collect();
+pub fn memory_nodes(root: &Root, cpus: &CpuSet) -> CpuSet {
+    let number = |name: &String| name.strip_prefix("node")?.parse::<u32>().ok();
+    let is_near = |node: &u32| list(root, &format!("node{node}/cpulist")).is_some_and(|own| own.meets(cpus));
+    let near = root.folders(NODES).iter().filter_map(number).filter(is_near).collect::<Vec<_>>();
+    let found: CpuSet = near.into_iter().map(|node| with_memory(root, node)).collect();
     if found.is_empty() { [0].into_iter().collect() } else { found }
+}
+
+/// The node itself if it has memory, or if the kernel says nothing of memory; else the nearest that has some.
+fn with_memory(root: &Root, node: u32) -> u32 {
+    let have_memory = list(root, "has_memory").unwrap_or_default();
+    if have_memory.is_empty() || have_memory.contains(node) {
+        return node;
+    }
+    // A row has an entry for each node that is online, and the numbers of nodes may have gaps.
+    let online = list(root, "online").unwrap_or_default();
+    let row = root.read(&format!("{NODES}/node{node}/distance")).unwrap_or_default();
+    let distances = row.split_whitespace().map(|word| word.parse::<u32>().unwrap_or(u32::MAX));
+    let known = online.iter().zip(distances).filter(|(other, _)| have_memory.contains(*other));
+    let nearest = known.min_by_key(|(other, distance)| (*distance, *other)).map(|(other, _)| other);
+    nearest.or_else(|| have_memory.iter().next()).unwrap_or(node)
+}
+
+fn list(root: &Root, name: &str) -> Option<CpuSet> {
+    root.read(&format!("{NODES}/{name}")).ok().and_then(|text| CpuSet::of_list(&text))
 }
 
 #[cfg(test)]
@@ -72,6 +94,28 @@ mod tests {
         std::fs::write(folder.path().join("cg/cgroup.controllers"), "cpuset memory\n").unwrap();
         assert_eq!(Layout::read(&root).v2.as_deref(), Some("/cg"));
         assert!(online(&root).is_err());
-        assert_eq!(nodes(&root, &CpuSet::default()).to_string(), "0");
+        assert_eq!(memory_nodes(&root, &CpuSet::default()).to_string(), "0");
+    }
+
+    #[test]
+    fn a_node_without_memory_is_stood_for_by_the_nearest_that_has_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(&NODES[1..]).join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("online", "0-1,4-5\n");
+        for (node, cpus, distance) in
+            [(0, "0-1", "10 20 11 30"), (1, "2-3", "20 10 30 30"), (4, "4-5", "11 30 10 12"), (5, "6-7", "30 30 12 10")]
+        {
+            write(&format!("node{node}/cpulist"), cpus);
+            write(&format!("node{node}/distance"), distance);
+        }
+        let near = |cpus: &str| memory_nodes(&root, &CpuSet::of_list(cpus).unwrap()).to_string();
+        assert_eq!([near("0"), near("1-2")], ["0", "0-1"], "the kernel says nothing of memory");
+        write("has_memory", "1,4\n");
+        assert_eq!([near("0"), near("2"), near("7"), near("0-7")], ["4", "1", "4", "1,4"]);
     }
 }

@@ -222,8 +222,8 @@ impl Plan {
         all_say.then(|| nodes.into_iter().collect())
     }
 
-    /// Takes each task's memory from the NUMA nodes of its PUs. Where a PU's node is not known, nothing is said of the
-    /// task.
+    /// Takes each task's memory from the NUMA nodes of its PUs, or from the nearest nodes with memory where those have
+    /// none. Where a PU's node is not known, nothing is said of the task.
     ///
     /// ```
     /// use seatmap_machine::{Pu, Topology};
@@ -234,7 +234,7 @@ impl Plan {
     /// ```
     pub fn near_memory(&mut self, topology: &Topology) {
         let near = |task: usize| {
-            let nodes = self.seat(task).iter().map(|os| topology.pu(*os)?.numa);
+            let nodes = self.seat(task).iter().map(|os| topology.pu(*os)?.memory_node());
             let nodes: Option<std::collections::BTreeSet<u32>> = nodes.collect();
             nodes.unwrap_or_default().into_iter().collect()
         };

@@ -30,7 +30,7 @@ pub fn nodes_of_threads(pid: Tid) -> CpuSet {
         .filter_map(|tid| CpuSet::of_thread(tid).ok())
         .flat_map(|cpus| cpus.iter().collect::<Vec<_>>())
         .collect();
-    layout::nodes(&Root::new("/"), &cpus)
+    layout::memory_nodes(&Root::new("/"), &cpus)
 }
 
 /// Moves the pages of a process to these nodes (migrate_pages(2)), and looks what came of it.

@@ -6,13 +6,18 @@ use crate::output::{self, Destination};
 use crate::{input, place};
 use seatmap_catalog::machine::is_archive;
 use seatmap_machine::{Profile, Topology, import};
+use seatmap_os::CpuList;
 use seatmap_report::counted;
 use seatmap_sim::catalog::is_model;
 use std::path::{Path, PathBuf};
 
 /// Reads files, explains them, and writes profiles.
 pub fn run(typed: Import) -> Result<(), CliError> {
-    let topology = typed.topology.as_deref().map(topology).transpose()?;
+    let options = import::ImportOptions {
+        frequency_hz: typed.frequency,
+        cpus: typed.cpus.clone().map(CpuList::distinct).transpose().map_err(CliError::input)?,
+        topology: typed.topology.as_deref().map(topology).transpose()?,
+    };
     let folder = typed.output.as_deref().filter(|path| path.is_dir());
     if typed.files.len() > 1 && (folder.is_none() || typed.name.is_some()) {
         return Err(CliError::input(
@@ -21,7 +26,7 @@ pub fn run(typed: Import) -> Result<(), CliError> {
     }
     let targets = folder.map(|folder| targets(&typed.files, folder)).transpose()?;
     for (at, file) in typed.files.iter().enumerate() {
-        let profile = profile(file, &typed, topology.as_ref())?;
+        let profile = profile(file, &typed, &options)?;
         let target = targets.as_ref().map_or(typed.output.as_deref(), |targets| Some(&targets[at]));
         deliver(&profile, target, typed.json)?;
     }
@@ -42,11 +47,8 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(targets)
 }
 
-fn profile(file: &Path, typed: &Import, topology: Option<&Topology>) -> Result<Profile, CliError> {
-    let mut profile = read(file, typed)?;
-    if let Some(topology) = topology {
-        import::marry(&mut profile, topology.clone()).map_err(|error| CliError::input(AtFile::new(file, error)))?;
-    }
+fn profile(file: &Path, typed: &Import, options: &import::ImportOptions) -> Result<Profile, CliError> {
+    let mut profile = read(file, options)?;
     if let Some(name) = &typed.name {
         profile.name.clone_from(name);
     }
@@ -55,18 +57,23 @@ fn profile(file: &Path, typed: &Import, topology: Option<&Topology>) -> Result<P
 }
 
 /// Another tool's file; or what any verb takes as a machine: a model, or a tree of `hwloc-gather-topology`.
-fn read(file: &Path, typed: &Import) -> Result<Profile, CliError> {
+fn read(file: &Path, options: &import::ImportOptions) -> Result<Profile, CliError> {
     let name = file.to_string_lossy();
     if file.is_dir() {
-        return input::profile(&name);
+        return added(file, input::profile(&name)?, options);
     }
     let bytes = input::bytes(file)?;
     if is_archive(&bytes) || std::str::from_utf8(&bytes).is_ok_and(is_model) {
-        return input::profile_of(&input::machine_in(&name, &bytes)?);
+        return added(file, input::profile_of(&input::machine_in(&name, &bytes)?)?, options);
     }
-    let imported = input::understood(file, &bytes, &import::ImportOptions { frequency_hz: typed.frequency })?;
+    let imported = input::understood(file, &bytes, options)?;
     input::warn(&name, &imported.notes);
     Ok(imported.profile)
+}
+
+/// A machine that was not read as another tool's file, with the facts that the user has added.
+fn added(file: &Path, profile: Profile, options: &import::ImportOptions) -> Result<Profile, CliError> {
+    import::with_facts(profile, options).map_err(|error| CliError::input(AtFile::new(file, error)))
 }
 
 fn topology(path: &Path) -> Result<Topology, CliError> {

@@ -2,6 +2,7 @@
 
 use crate::common::{Place, data, files, published};
 use serde_json::Value;
+use std::process::Command;
 
 const TRIANGLE: &str = ",,,\n20,,,\n60,62,,\n61,60.5,21,\n";
 
@@ -31,6 +32,108 @@ fn a_name_and_a_topology_can_be_given() {
     place.file("four.csv", TRIANGLE);
     let line = place.one_line_refusal(&["import", "four.csv", "--topology", "lstopo.xml"]);
     assert!(line.contains('4') && line.contains("32"), "{line}");
+}
+
+#[test]
+fn rows_may_be_some_cpus_of_the_machine() {
+    let place = Place::new();
+    place.file("four.csv", TRIANGLE);
+    place.stdout(&["export", "xeon-e5-2680-2s", "--format", "hwloc-xml", "-o", "lstopo.xml"]);
+    let taken = place.run(&["import", "four.csv", "--json"]);
+    let remark = String::from_utf8(taken.stderr).unwrap();
+    assert!(remark.contains("were taken for CPUs 0-3") && remark.contains("--cpus LIST"), "{remark}");
+    let named = ["import", "four.csv", "--cpus", "1-3,9", "--json"];
+    let alone = place.run(&named);
+    assert!(alone.stderr.is_empty(), "{}", String::from_utf8_lossy(&alone.stderr));
+    let whole = place.json(&[&named[..4], &["--topology", "lstopo.xml"]].concat());
+    assert_eq!(whole["core_distance"]["pus"], serde_json::json!([1, 2, 3, 9]));
+    assert_eq!(whole["topology"]["pus"].as_array().unwrap().len(), 32);
+    place.file("some.json", serde_json::to_string(&whole).unwrap());
+    let plan = place.json(&["place", "--on", "some.json", "--pattern", "pairs:4"]);
+    let mut seats: Vec<u64> = plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
+    seats.sort_unstable();
+    assert_eq!(seats, [1, 2, 3, 9], "a plan names the CPUs that were measured");
+    let refused = |arguments: &[&str]| place.one_line_refusal(&[&["import"], arguments].concat());
+    assert!(refused(&["four.csv", "--cpus", "1-3"]).contains("the matrix has 4 rows, and --cpus names 3"));
+    assert!(refused(&["lstopo.xml", "--cpus", "1-3"]).contains("leave out --cpus"));
+    assert!(refused(&["four.csv", "--cpus", "1,1,2,3"]).contains('1'));
+    let elsewhere = refused(&["four.csv", "--cpus", "1-3,99", "--topology", "lstopo.xml"]);
+    assert!(elsewhere.contains("PU 99 of the matrix is not in the topology"), "{elsewhere}");
+}
+
+/// A file of version 1, which has no version attribute, and four PUs.
+const OLD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc.dtd">
+<topology>
+  <object type="Machine" os_index="0" cpuset="0xf" complete_cpuset="0xf" online_cpuset="0xf" allowed_cpuset="0xf">
+    <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" online_cpuset="0x1" allowed_cpuset="0x1"/>
+    <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" online_cpuset="0x2" allowed_cpuset="0x2"/>
+    <object type="PU" os_index="2" cpuset="0x4" complete_cpuset="0x4" online_cpuset="0x4" allowed_cpuset="0x4"/>
+    <object type="PU" os_index="3" cpuset="0x8" complete_cpuset="0x8" online_cpuset="0x8" allowed_cpuset="0x8"/>
+  </object>
+</topology>
+"#;
+
+#[test]
+fn the_advice_for_an_old_topology_converts_that_one() {
+    let place = Place::new();
+    place.file("the old one.xml", OLD);
+    let line = place.one_line_refusal(&["import", "the old one.xml"]);
+    let command = line.split_once("converts: ").unwrap().1.trim();
+    assert_eq!(command, "lstopo -i 'the old one.xml' --of xml 'the old one-hwloc2.xml'");
+    if !seatmap_needs::tool("lstopo-no-graphics") {
+        return;
+    }
+    let command = command.replace("lstopo ", "lstopo-no-graphics ");
+    let output = Command::new("sh").args(["-c", &command]).current_dir(place.folder()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let profile = place.json(&["import", "the old one-hwloc2.xml"]);
+    assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 4);
+}
+
+/// Two packages of two NUMA nodes each; the first node of the one and the last of the other have no memory.
+fn half_populated() -> String {
+    let mut text =
+        "<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0xff\" allowed_cpuset=\"0xff\">".to_owned();
+    for node in 0..4_u32 {
+        let memory = if node == 1 || node == 2 { " local_memory=\"8000000000\"" } else { "" };
+        if node % 2 == 0 {
+            text += &format!("<object type=\"Package\" os_index=\"{}\">", node / 2);
+        }
+        let cpus = 3 << (2 * node);
+        text += "<object type=\"Group\">";
+        text += &format!("<object type=\"NUMANode\" os_index=\"{node}\" cpuset=\"{cpus:#x}\"{memory}/>");
+        for cpu in [2 * node, 2 * node + 1] {
+            text += &format!("<object type=\"Core\"><object type=\"PU\" os_index=\"{cpu}\"/></object>");
+        }
+        text += "</object>";
+        if node % 2 == 1 {
+            text += "</object>";
+        }
+    }
+    text + "</object></topology>"
+}
+
+#[test]
+fn memory_comes_from_nodes_that_have_some() {
+    let place = Place::new();
+    place.file("nps4.xml", half_populated());
+    let mut rows = String::new();
+    for row in 0..8 {
+        rows += &(0..8).map(|column| if column < row { "40" } else { "" }).collect::<Vec<_>>().join(",");
+        rows += "\n";
+    }
+    place.file("m.csv", rows);
+    place.stdout(&["import", "m.csv", "--topology", "nps4.xml", "-o", "m.json"]);
+    let seats = ["place", "--on", "m.json", "--pattern", "pairs:4", "--cpus", "0,1,6,7", "--memory", "-o", "plan.json"];
+    place.stdout(&seats);
+    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let nodes: Vec<u64> = plan["memory"].as_array().unwrap().iter().map(|nodes| nodes[0].as_u64().unwrap()).collect();
+    let cpus: Vec<u64> = plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
+    let nearest: Vec<u64> = cpus.iter().map(|cpu| if *cpu < 4 { 1 } else { 2 }).collect();
+    assert_eq!(nodes, nearest, "the node of the same package that has memory, for {cpus:?}");
+    let numactl = place.stdout(&["export", "plan.json", "--format", "numactl"]);
+    assert!(!numactl.contains("--membind=0") && !numactl.contains("--membind=3"), "{numactl}");
 }
 
 #[test]

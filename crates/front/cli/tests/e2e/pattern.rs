@@ -353,3 +353,18 @@ fn names_cannot_command_the_terminal_or_run_as_scripts() {
         assert!(way.is_empty() || !text.contains("<script>alert"), "{text}");
     }
 }
+
+#[test]
+fn a_metis_graph_is_a_pattern() {
+    let place = Place::new();
+    place.file("eight.graph", "%% a grid of 2 by 4 processes\n8 10\n2 5\n1 3 6\n2 4 7\n3 8\n1 6\n2 5 7\n3 6 8\n4 7\n");
+    let graph = place.json(&["pattern", "show", "eight.graph", "--json"]);
+    assert_eq!(graph["tasks"], 8);
+    assert_eq!(graph["edges"], place.json(&["pattern", "show", "stencil2d:2x4", "--json"])["edges"]);
+    let wrong = place.file("odd.graph", "% one way\n2 1\n2\n\n");
+    let line = place.one_line_refusal(&["pattern", "show", "odd.graph"]);
+    assert!(line.contains("odd.graph") && line.contains("stands in the lines of both its ends"), "{line} {wrong:?}");
+    place.file("web.net", "*Vertices 2\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2 3\n");
+    let line = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "web.net"]);
+    assert!(line.contains("this is Pajek") && line.contains("read_pajek"), "{line}");
+}

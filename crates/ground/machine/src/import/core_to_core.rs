@@ -36,6 +36,7 @@ pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> 
     let topology = Topology::unknown((0..n).map(|row| row as u32));
     let mut profile = file.profile_of_matrix(TOOL, topology, median_ns);
     profile.clock = clock;
+    notes.push(Note::RowsInOrder { rows: n });
     Ok(Imported { profile, notes })
 }
 
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     fn matrix(text: &str) -> Result<Matrix, String> {
-        let file = File { name: "x.csv", date: None };
+        let file = File { name: "x.csv", path: "x.csv", date: None };
         let imported = read(text, file).map_err(|error| error.to_string())?;
         Ok(imported.profile.core_distance.unwrap().median_ns)
     }

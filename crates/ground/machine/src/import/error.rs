@@ -38,6 +38,24 @@ pub enum ImportError {
         /// The remedy: what the user can do.
         remedy: &'static str,
     },
+    /// Another tool converts it to a version that is read.
+    #[error("{place}: {problem}, which hwloc 2 converts: {command}")]
+    Convertible {
+        /// The place where the version stands, or should.
+        place: Position,
+        /// The problem, in words.
+        problem: String,
+        /// The command.
+        command: String,
+    },
+    /// Another tool's output that is not read.
+    #[error("this is {format}, which is not read; {remedy}")]
+    Foreign {
+        /// The output.
+        format: &'static str,
+        /// The way to what is read.
+        remedy: &'static str,
+    },
     /// A profile that is not JSON, or whose parts do not fit together.
     #[error(transparent)]
     Profile(#[from] DocumentError),
@@ -50,7 +68,7 @@ pub enum ImportError {
     /// A matrix and a topology of different machines, by their size.
     #[error(
         "the matrix has {matrix} PUs and the topology {topology}; take the topology of the machine and the cpuset that \
-         the matrix was measured on"
+         the matrix was measured on, or name the CPUs of the rows with --cpus LIST"
     )]
     PuCount {
         /// Rows of the matrix.
@@ -58,13 +76,26 @@ pub enum ImportError {
         /// PUs of the topology.
         topology: usize,
     },
+    /// CPUs for the rows of a file that has no rows without names.
+    #[error("only a core-to-core matrix has rows without CPU numbers; leave out --cpus, the file names its PUs itself")]
+    NamedRows,
+    /// CPUs for another number of rows.
+    #[error(
+        "the matrix has {matrix} rows, and --cpus names {cpus}; name the CPU of each row, in the order of the rows"
+    )]
+    RowCount {
+        /// Rows of the matrix.
+        matrix: usize,
+        /// CPUs that were named.
+        cpus: usize,
+    },
     /// A matrix and a topology of different machines, by the PUs' names.
     #[error(
-        "matrix and topology have {pus} PUs each, but PU {os} of the matrix is not in the topology; take the topology \
-         of the same cpuset"
+        "PU {os} of the matrix is not in the topology, which has {pus} PUs; take the topology of the same machine and \
+         cpuset"
     )]
     PuMissing {
-        /// The number of PUs that are in both.
+        /// The number of PUs of the topology.
         pus: usize,
         /// The first that the topology does not have.
         os: u32,

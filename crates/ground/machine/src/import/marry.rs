@@ -3,29 +3,57 @@
 use super::ImportError;
 use crate::{CoreDistance, OriginKind, Profile, Topology};
 
+/// How the rows of a matrix got the numbers of their PUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// By counting them, where the file named no PUs.
+    Numbered,
+    /// By somebody who knew: they may be some PUs of the machine only.
+    Named,
+}
+
 /// Gives a profile the topology of another file.
 ///
-/// The rows of a matrix whose file named no CPUs stand for the PUs of the topology by ascending OS index; a matrix that
-/// does name its PUs must name the same ones.
+/// Rows that were only numbered stand for all PUs of the topology, by ascending OS index. Rows that somebody named may
+/// be some of its PUs. A matrix whose file named its PUs must name the same ones.
 ///
 /// # Errors
 /// [`ImportError::PuCount`] and [`ImportError::PuMissing`] where the two are of different machines; the profile is then
 /// unchanged.
-pub fn marry(profile: &mut Profile, mut topology: Topology) -> Result<(), ImportError> {
+pub fn marry(profile: &mut Profile, mut topology: Topology, rows: Rows) -> Result<(), ImportError> {
     topology.pus.sort_by_key(|pu| pu.os);
-    let rows_only = names_no_pus(profile);
+    let are_numbered = rows == Rows::Numbered && names_no_pus(profile);
     if let Some(distance) = &mut profile.core_distance {
-        let (matrix, pus) = (distance.pus.len(), topology.pus.len());
-        if matrix != pus {
+        let matrix = distance.pus.len();
+        let pus = topology.pus.len();
+        if matrix > pus || (matrix < pus && rows == Rows::Numbered) {
             return Err(ImportError::PuCount { matrix, topology: pus });
         }
         match missing(distance, &topology) {
-            Some(_) if rows_only => distance.pus = topology.os_indices().collect(),
+            Some(_) if are_numbered => distance.pus = topology.os_indices().collect(),
             Some(os) => return Err(ImportError::PuMissing { pus, os }),
             None => {}
         }
     }
     profile.topology = topology;
+    Ok(())
+}
+
+/// Gives the rows of a matrix without names the numbers of these CPUs.
+///
+/// # Errors
+/// [`ImportError::NamedRows`] where the file has no matrix, or names its PUs itself; [`ImportError::RowCount`] where it
+/// has another number of rows. The profile is then unchanged.
+pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), ImportError> {
+    if !names_no_pus(profile) {
+        return Err(ImportError::NamedRows);
+    }
+    let Some(distance) = &mut profile.core_distance else { return Err(ImportError::NamedRows) };
+    if distance.pus.len() != cpus.len() {
+        return Err(ImportError::RowCount { matrix: distance.pus.len(), cpus: cpus.len() });
+    }
+    distance.pus = cpus.to_vec();
+    profile.topology = Topology::unknown(cpus.iter().copied());
     Ok(())
 }
 
@@ -61,7 +89,7 @@ mod tests {
     #[test]
     fn rows_are_pus_by_ascending_index() {
         let mut profile = matrix();
-        marry(&mut profile, topology(&[4, 0, 2])).unwrap();
+        marry(&mut profile, topology(&[4, 0, 2]), Rows::Numbered).unwrap();
         assert_eq!(profile.core_distance.as_ref().unwrap().pus, [0, 2, 4]);
         assert_eq!(profile.topology.pu(4).unwrap().package, Some(1));
         profile.check().unwrap();
@@ -70,13 +98,29 @@ mod tests {
     #[test]
     fn another_machine_is_refused_and_nothing_changed() {
         let mut profile = matrix();
-        let error = marry(&mut profile, topology(&[0, 1])).unwrap_err().to_string();
+        let error = marry(&mut profile, topology(&[0, 1]), Rows::Numbered).unwrap_err().to_string();
         assert!(error.starts_with("the matrix has 3 PUs and the topology 2;"), "{error}");
-        marry(&mut profile, topology(&[0, 2, 4])).unwrap();
+        marry(&mut profile, topology(&[0, 2, 4]), Rows::Numbered).unwrap();
         let before = profile.clone();
-        let error = marry(&mut profile, topology(&[0, 2, 5])).unwrap_err().to_string();
+        let error = marry(&mut profile, topology(&[0, 2, 5]), Rows::Numbered).unwrap_err().to_string();
         assert!(error.contains("PU 4 of the matrix is not in the topology"), "{error}");
         assert_eq!(profile, before);
+    }
+
+    #[test]
+    fn rows_may_be_some_cpus_in_any_order() {
+        let mut profile = matrix();
+        name_rows(&mut profile, &[5, 1, 2]).unwrap();
+        assert_eq!(profile.core_distance.as_ref().unwrap().pus, [5, 1, 2]);
+        profile.check().unwrap();
+        let error = marry(&mut profile, topology(&[0, 1, 2, 3]), Rows::Named).unwrap_err().to_string();
+        assert!(error.contains("PU 5 of the matrix is not in the topology"), "{error}");
+        marry(&mut profile, topology(&[0, 1, 2, 3, 4, 5]), Rows::Named).unwrap();
+        assert_eq!(profile.topology.pus.len(), 6);
+        profile.check().unwrap();
+        assert!(matches!(name_rows(&mut profile, &[0, 1, 2]), Err(ImportError::NamedRows)), "they have names now");
+        let error = name_rows(&mut matrix(), &[0, 1]).unwrap_err();
+        assert!(matches!(error, ImportError::RowCount { matrix: 3, cpus: 2 }), "{error}");
     }
 
     #[test]
@@ -94,7 +138,7 @@ mod tests {
             smt_ns: None,
             lines: None,
         });
-        assert!(marry(&mut profile, topology(&[0, 2, 4])).is_err());
-        marry(&mut profile, topology(&[0, 1, 2])).unwrap();
+        assert!(marry(&mut profile, topology(&[0, 2, 4]), Rows::Numbered).is_err());
+        marry(&mut profile, topology(&[0, 1, 2]), Rows::Numbered).unwrap();
     }
 }

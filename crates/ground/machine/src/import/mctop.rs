@@ -174,7 +174,11 @@ mod tests {
     }
 
     fn import(text: &str, frequency_hz: Option<f64>) -> Result<Imported, ImportError> {
-        read(text, File { name: "box.mct", date: None }, &ImportOptions { frequency_hz })
+        read(
+            text,
+            File { name: "box.mct", path: "box.mct", date: None },
+            &ImportOptions { frequency_hz, ..ImportOptions::default() },
+        )
     }
 
     fn refusal(text: &str) -> String {

@@ -18,6 +18,7 @@ mod clusters;
 pub mod core_to_core;
 pub(crate) mod cpuset;
 mod error;
+mod foreign;
 mod format;
 pub mod hwloc_xml;
 mod marry;
@@ -28,11 +29,13 @@ mod round_trip;
 
 pub use error::ImportError;
 pub use format::Format;
-pub use marry::marry;
+use marry::name_rows;
+pub use marry::{Rows, marry};
 pub use note::Note;
 
 use crate::{CoreDistance, Description, Matrix, Origin, OriginKind, Profile, Topology};
 use seatmap_document::Position;
+use seatmap_os::CpuList;
 
 /// The largest file that is read: room for the matrices of 2,000 PUs in JSON.
 pub const MAX_FILE_BYTES: usize = 512 << 20;
@@ -41,10 +44,14 @@ pub const MAX_FILE_BYTES: usize = 512 << 20;
 pub const MAX_PUS: usize = 8192;
 
 /// Facts that a file does not hold and that the user may add.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOptions {
     /// Cycles a second, for files that count cycles: the frequency of the time-stamp counter, which is the nominal one.
     pub frequency_hz: Option<f64>,
+    /// The CPUs that the rows of a matrix without names stand for, in the order of the rows.
+    pub cpus: Option<CpuList>,
+    /// The topology of the machine that a matrix was measured on.
+    pub topology: Option<Topology>,
 }
 
 /// A file that was read.
@@ -85,16 +92,44 @@ pub fn read_with(
     options: &ImportOptions,
 ) -> Result<Imported, ImportError> {
     let text = text_of(bytes)?;
-    let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), date };
-    let imported = match Format::recognise(text, name).ok_or(ImportError::Unknown)? {
+    let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), path: name, date };
+    if let Some(foreign) = foreign::recognised(text) {
+        return Err(foreign);
+    }
+    let mut imported = match Format::recognise(text, name).ok_or(ImportError::Unknown)? {
         Format::Profile => Imported { profile: Profile::from_json(text)?, notes: Vec::new() },
         Format::Description => Imported { profile: Description::from_toml(text)?.to_profile(), notes: Vec::new() },
         Format::CoreToCore => core_to_core::read(text, file)?,
         Format::Mctop => mctop::read(text, file, options)?,
         Format::HwlocXml => hwloc_xml::read(text, file)?,
     };
+    add(&mut imported, options)?;
     imported.profile.check()?;
     Ok(imported)
+}
+
+/// A profile of any other origin with the facts that the user has added.
+///
+/// # Errors
+/// [`ImportError`]: they do not fit the profile.
+pub fn with_facts(profile: Profile, options: &ImportOptions) -> Result<Profile, ImportError> {
+    let mut imported = Imported { profile, notes: Vec::new() };
+    add(&mut imported, options)?;
+    Ok(imported.profile)
+}
+
+/// The facts that the user has added.
+fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), ImportError> {
+    if let Some(cpus) = &options.cpus {
+        name_rows(&mut imported.profile, &cpus.0)?;
+    }
+    if let Some(topology) = &options.topology {
+        let rows = if options.cpus.is_some() { Rows::Named } else { Rows::Numbered };
+        marry(&mut imported.profile, topology.clone(), rows)?;
+    }
+    let is_explained = options.cpus.is_some() || options.topology.is_some();
+    imported.notes.retain(|note| !is_explained || !matches!(note, Note::RowsInOrder { .. }));
+    Ok(())
 }
 
 fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
@@ -114,6 +149,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
 #[derive(Clone, Copy, Debug)]
 struct File<'a> {
     name: &'a str,
+    path: &'a str,
     date: Option<&'a str>,
 }
 

@@ -22,6 +22,11 @@ pub enum Note {
         /// The largest difference, as a share of the pair's round trip.
         worst: f64,
     },
+    /// The file does not say which CPUs its rows are; they were numbered from 0.
+    RowsInOrder {
+        /// The number of rows.
+        rows: usize,
+    },
     /// Pairs without a figure; they are `null` in the profile.
     Unknown {
         /// The number of pairs.
@@ -52,6 +57,12 @@ impl fmt::Display for Note {
                 out,
                 "{pairs} pairs differ by direction, the worst by {:.0} % of its round trip: there and back were added",
                 100.0 * worst
+            ),
+            Note::RowsInOrder { rows } => write!(
+                out,
+                "the rows have no CPU numbers and were taken for CPUs 0-{}; if the measurement left CPUs out, name those \
+                 of the rows with --cpus LIST",
+                rows.saturating_sub(1)
             ),
             Note::Unknown { pairs } => write!(out, "{pairs} pairs have no figure and stay unknown"),
             Note::ForeignDistances { name } => write!(

@@ -97,6 +97,7 @@ fn full_pu(os: u32, kind: CoreKind) -> Pu {
         l3: Some(0),
         die: Some(0),
         numa: Some(0),
+        memory: Some(1),
         package: Some(0),
         kind: Some(kind),
         cluster: Some(0),

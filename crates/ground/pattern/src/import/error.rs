@@ -27,10 +27,18 @@ pub enum ImportError {
     },
     /// The file is not of a kind known here.
     #[error(
-        "unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV \
-         matrices, CSV lists of edges (with the first line from,to,bytes)"
+        "unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB \
+         .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)"
     )]
     Unknown,
+    /// Another format of the field.
+    #[error("this is {format}, which is not read; {remedy}")]
+    Foreign {
+        /// Its name.
+        format: &'static str,
+        /// The way to convert it.
+        remedy: String,
+    },
     /// A choice between two matrices, for a file that does not hold two.
     #[error("the file holds one matrix only; leave out the choice between two, which is for QAPLIB's .dat files")]
     OneMatrix,

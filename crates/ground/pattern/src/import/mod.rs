@@ -6,11 +6,12 @@
 //! |---|---|---|---|
 //! | Seatmap's patterns, JSON | `{` | | as they are |
 //! | MatrixMarket | `%%MatrixMarket` | the sender, counted from 1 | bytes |
+//! | METIS graph | comments `%`, or two to four numbers and as many lines below as the first says | a vertex, counted from 1 | bytes each way |
 //! | QAPLIB `.dat` | a number alone on its line | the sender | bytes, one of two matrices |
 //! | CSV list of edges | a line with `from`, `to` and `bytes` | the sender, counted from 0 or by name | as the columns say |
 //! | CSV matrix | anything else | the sender | bytes |
 //!
-//! CSV fields may be separated by commas, semicolons, tabs or blanks.
+//! Other formats of the field are recognised and refused with the way to convert them (`foreign`). CSV fields may be separated by commas, semicolons, tabs or blanks.
 //!
 //! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is taken, and every
 //! problem or ambiguity is an [`ImportError`] with its place. A merely odd input comes back as a [`Note`] beside the
@@ -19,8 +20,10 @@
 mod edge_list;
 mod entries;
 mod error;
+mod foreign;
 mod market;
 mod matrix;
+mod metis;
 mod note;
 mod rows;
 
@@ -62,6 +65,9 @@ pub struct Imported {
 /// # Errors
 /// [`ImportError`] with the problem, its place and the remedy.
 pub fn read(bytes: &[u8], name: &str, which: Option<Which>) -> Result<Imported, ImportError> {
+    if let Some(foreign) = foreign::recognised(bytes) {
+        return Err(foreign);
+    }
     let text = text_of(bytes)?;
     let start = text.trim_start();
     if is_qaplib(start) {
@@ -75,6 +81,7 @@ pub fn read(bytes: &[u8], name: &str, which: Option<Which>) -> Result<Imported, 
     }
     let imported = match start.chars().next() {
         Some('{') => Imported { pattern: Pattern::from_json(text)?, notes: Vec::new() },
+        _ if metis::is_one(text) => metis::read(text, name)?,
         Some('%') => market::read(text, name)?,
         Some('<' | '[') => return Err(ImportError::Unknown),
         _ if edge_list::is_one(text) => edge_list::read(text, name)?,

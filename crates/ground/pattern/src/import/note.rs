@@ -14,6 +14,13 @@ pub enum Note {
     FromOne,
     /// A QAPLIB instance whose first matrix was taken because the user did not choose one.
     FirstOfTwo,
+    /// The sizes of vertices, which say what moving one costs: nothing moves here.
+    SizesLeftOut,
+    /// All but the first weight of each vertex: a task has one load.
+    WeightsLeftOut {
+        /// The number of weights beyond the first.
+        more: usize,
+    },
 }
 
 impl fmt::Display for Note {
@@ -35,6 +42,12 @@ impl fmt::Display for Note {
                 "the file holds two matrices and does not say which of them is the flow: the first was taken; 'seatmap \
                  pattern convert --matrix second' takes the other"
             ),
+            Note::SizesLeftOut => {
+                write!(out, "the sizes of vertices were left out: they cost something only on the move")
+            }
+            Note::WeightsLeftOut { more } => {
+                write!(out, "the first weight of each vertex is the task's load, and the other {more} were left out")
+            }
         }
     }
 }

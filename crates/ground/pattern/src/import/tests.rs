@@ -215,10 +215,10 @@ fn what_is_nothing_at_all() {
     insta::assert_snapshot!(refusals(&texts), @"
         the file is empty; make it anew
         the file is empty; make it anew
-        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
-        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
-        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
-        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         line 1, column 2: missing field `format`
         its format is 'seatmap-plan/1', and this program reads seatmap-pattern/1
         line 2, column 6: two 7 x 7 matrices are 98 numbers, and the file has 3

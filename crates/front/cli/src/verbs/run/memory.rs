@@ -14,7 +14,7 @@ use seatmap_plan::Plan;
 pub fn asked(typed: &Run, cpus: &CpuSet, plan: Option<&Plan>) -> Result<Option<ProgramMemory>, CliError> {
     let Some(wish) = typed.memory.as_ref().filter(|_| typed.pid.is_empty()) else { return Ok(None) };
     let root = Root::new("/");
-    let near = layout::nodes(&root, cpus);
+    let near = layout::memory_nodes(&root, cpus);
     let memory = wish.memory(&MemoryNodes::read(&root), &near, plan).map_err(CliError::input)?;
     match memory.policies().into_iter().try_for_each(|policy| policy.check()) {
         Ok(()) => Ok(Some(memory)),

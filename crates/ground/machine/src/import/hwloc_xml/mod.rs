@@ -16,13 +16,15 @@
 mod distances;
 mod element;
 mod kinds;
+mod memory;
 mod scan;
 
 use super::{File, ImportError, Imported};
 use crate::{Pu, Topology};
 use distances::Distances;
 use kinds::Kinds;
-use scan::Scan;
+use scan::{OLD_VERSION, Scan};
+use seatmap_document::shell_file;
 use std::collections::BTreeMap;
 
 /// The name under which core distances stand in hwloc's XML; it says the unit, which hwloc has no place for.
@@ -36,13 +38,26 @@ pub(crate) const PLACEHOLDER_INFO: &str = "SeatmapPlaceholder";
 /// # Errors
 /// [`ImportError::Malformed`] for a file that is not such XML.
 pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> {
-    let scan = Scan::of(text)?;
+    let scan = Scan::of(text).map_err(|error| convertible(error, file.path))?;
     let tool = scan.version.as_ref().map_or("hwloc".to_owned(), |version| format!("hwloc {version}"));
     let mut profile = file.profile(&tool, topology(&scan));
     profile.environment.cpu_model = scan.cpu_model;
     let (core_distance, notes) = Distances::choose(scan.distances);
     profile.core_distance = core_distance;
     Ok(Imported { profile, notes })
+}
+
+/// An old file comes with the command that converts it: the one that writes a topology would take this computer's.
+fn convertible(error: ImportError, path: &str) -> ImportError {
+    match error {
+        ImportError::Malformed { place, problem, .. } if problem.starts_with(OLD_VERSION) => {
+            let stem = path.strip_suffix(".xml").unwrap_or(path);
+            let old = shell_file(path);
+            let new = shell_file(&format!("{stem}-hwloc2.xml"));
+            ImportError::Convertible { place, problem, command: format!("lstopo -i {old} --of xml {new}") }
+        }
+        other => other,
+    }
 }
 
 fn topology(scan: &Scan) -> Topology {
@@ -54,6 +69,7 @@ fn topology(scan: &Scan) -> Topology {
     for pu in &mut pus {
         let local = scan.numa_nodes.iter().filter(|node| node.cpuset.contains(pu.os));
         pu.numa = local.min_by_key(|node| (node.cpuset.len(), node.os)).map(|node| node.os);
+        pu.memory = pu.numa.and_then(|own| memory::instead(&scan.numa_nodes, own));
         pu.kind = kinds.of_pu(pu.os);
         pu.smt = pu.core.map(|core| {
             let rank = threads_of_core.entry(core).or_default();
@@ -84,7 +100,7 @@ mod tests {
     }
 
     fn import(text: &str) -> Result<Imported, ImportError> {
-        read(text, File { name: "x.xml", date: None })
+        read(text, File { name: "x.xml", path: "a b/x.xml", date: None })
     }
 
     fn refusal(text: &str) -> String {
@@ -208,7 +224,7 @@ mod tests {
         .into();
         insta::assert_snapshot!(all.join("\n"), @"
         line 1, column 1: <html> is not an hwloc topology
-        line 2, column 1: this is version 1.0 of hwloc's XML
+        line 2, column 1: this is the old version 1.0 of hwloc's XML, which hwloc 2 converts: lstopo -i 'a b/x.xml' --of xml 'a b/x-hwloc2.xml'
         line 4, column 1: the file ends too early
         line 3, column 52: os_index cannot be '-1'
         line 3, column 52: <object> has no os_index

@@ -16,13 +16,20 @@ use std::borrow::Cow;
 /// The deepest nesting that is followed; hwloc's own topologies, PCI bridges included, stay under 40.
 const MAX_DEPTH: usize = 256;
 
-const REMEDY: &str = "hwloc 2 or 3 writes what can be read: lstopo --of xml FILE.xml";
+/// How the problem of a version begins that hwloc 2 reads, and this does not.
+pub(super) const OLD_VERSION: &str = "this is the old version";
+
+const REMEDY: &str = "make it anew on the machine that it describes, with hwloc 2 or 3: lstopo --of xml FILE.xml";
 
 /// A NUMA node and the PUs to which it is local.
 #[derive(Debug)]
 pub(super) struct NumaNode {
     pub(super) os: u32,
     pub(super) cpuset: CpuSet,
+    /// The bytes of its memory, where the file says; a node without this attribute has none if others have it.
+    pub(super) memory_bytes: Option<u64>,
+    /// The package around it.
+    pub(super) package: Option<u32>,
 }
 
 /// The result of a pass over the file.
@@ -153,7 +160,7 @@ impl Scan {
                 _ => {}
             },
             "PU" => self.pu(element, around)?,
-            "NUMANode" => return self.numa_node(element),
+            "NUMANode" => return self.numa_node(element, around),
             _ => {}
         }
         Ok(Open::Object(inside))
@@ -167,13 +174,14 @@ impl Scan {
         Ok(())
     }
 
-    fn numa_node(&mut self, element: &BytesStart<'_>) -> Result<Open, String> {
+    fn numa_node(&mut self, element: &BytesStart<'_>, around: &Pu) -> Result<Open, String> {
         if self.numa_nodes.len() == MAX_PUS {
             return Err(format!("there are more than {MAX_PUS} NUMA nodes"));
         }
         let os = required(element, "os_index", os_index)?;
         let cpuset = parsed(element, "cpuset", CpuSet::parse)?.unwrap_or_default();
-        self.numa_nodes.push(NumaNode { os, cpuset });
+        let memory_bytes = parsed(element, "local_memory", |text| text.parse().ok())?;
+        self.numa_nodes.push(NumaNode { os, cpuset, memory_bytes, package: around.package });
         Ok(Open::NumaNode)
     }
 
@@ -220,10 +228,12 @@ impl Scan {
 
 fn topology(element: &BytesStart<'_>) -> Result<Open, String> {
     let version = attribute(element, "version")?.unwrap_or(Cow::Borrowed("1"));
-    match version.starts_with("2.") || version.starts_with("3.") {
-        true => Ok(Open::Topology),
-        false => Err(format!("this is version {} of hwloc's XML", version.chars().take(24).collect::<String>())),
+    if version.starts_with("2.") || version.starts_with("3.") {
+        return Ok(Open::Topology);
     }
+    let version: String = version.chars().take(24).collect();
+    let start = if version.starts_with('1') { OLD_VERSION } else { "this is version" };
+    Err(format!("{start} {version} of hwloc's XML"))
 }
 
 /// The size of a cache; 0 stands for an unknown size.

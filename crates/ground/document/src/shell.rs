@@ -1,0 +1,63 @@
+//! Words of printed commands, quoted as a shell reads them.
+
+use crate::is_hidden;
+
+/// A word as a POSIX shell takes it: as it is where that is safe, in quotes otherwise. Hidden characters are written as
+/// bash, ksh, zsh and POSIX of 2024 read them (`$'\012'`), so that the command can be copied from a terminal.
+///
+/// ```
+/// use seatmap_document::shell_word;
+/// assert_eq!(shell_word("old.xml"), "old.xml");
+/// assert_eq!(shell_word("Zoë's file.xml"), r"'Zoë'\''s file.xml'");
+/// ```
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    if word.contains(is_hidden) {
+        return with_escapes(word);
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn with_escapes(word: &str) -> String {
+    let mut quoted = "$'".to_owned();
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => quoted.extend(['\\', c]),
+            c if is_hidden(c) => {
+                let mut bytes = [0; 4];
+                let escape = |byte: u8| format!("\\{byte:03o}");
+                quoted.extend(c.encode_utf8(&mut bytes).bytes().map(escape));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "'"
+}
+
+/// A file's name in a command: never an option, even if it begins with `-`.
+#[must_use]
+pub fn shell_file(name: &str) -> String {
+    let word = shell_word(name);
+    if name.starts_with('-') { format!("./{word}") } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_the_same_word() {
+        for word in ["a", "", "two words", "it's", "$HOME `x` \"y\" \\", "a\nb\u{1b}'\u{202e}", "*"] {
+            let script = format!("printf %s {}", shell_word(word));
+            let shell = std::process::Command::new("bash").args(["-c", &script]).output();
+            let Ok(shell) = shell else { return };
+            assert_eq!(String::from_utf8_lossy(&shell.stdout), word, "{script}");
+            assert!(!shell_word(word).contains(is_hidden));
+        }
+        assert_eq!(shell_file("-x y"), "./'-x y'");
+    }
+}

@@ -1,0 +1,50 @@
+//! Outputs of other tools that are not read, recognised by their first line, each with the way to what is read.
+
+use super::ImportError;
+
+const TOPOLOGY: &str = "on the machine that it describes, 'lstopo --of xml FILE.xml' (Debian package hwloc) writes its \
+                        topology as import reads it";
+const MEMORY: &str = "it has the times of memory, and no core distances; 'seatmap measure' takes those";
+
+/// How an output begins, what it is, and what to do.
+const OUTPUTS: [(&str, &str, &str); 9] = [
+    ("available: ", "the output of numactl --hardware", TOPOLOGY),
+    ("# The following is the parsable format", "the output of lscpu --parse", TOPOLOGY),
+    ("Architecture:", "the output of lscpu", TOPOLOGY),
+    ("CPU NODE SOCKET", "the output of lscpu --extended", TOPOLOGY),
+    ("Machine (", "a topology as lstopo prints it for people", TOPOLOGY),
+    ("Package:", "a synthetic topology of hwloc", TOPOLOGY),
+    ("Intel(R) Memory Latency Checker", "the output of Intel's mlc", MEMORY),
+    (
+        "--------------------------------------------------------------------------------\nCPU name:",
+        "the output of \
+     likwid-topology",
+        TOPOLOGY,
+    ),
+    ("processor\t:", "a /proc/cpuinfo", TOPOLOGY),
+];
+
+/// The error that names the output, if it is a known one.
+pub(super) fn recognised(text: &str) -> Option<ImportError> {
+    let start = text.trim_start();
+    let output = OUTPUTS.iter().find(|(begins, ..)| start.starts_with(begins));
+    output.map(|(_, format, remedy)| ImportError::Foreign { format, remedy })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::import::read;
+
+    #[test]
+    fn outputs_of_other_tools_are_named_with_what_to_do() {
+        for (text, output, remedy) in [
+            ("available: 2 nodes (0-1)\nnode 0 cpus: 0 1\n", "numactl", "lstopo"),
+            ("# The following is the parsable format, which can be fed to other\n0,0,0,0\n", "lscpu --parse", "lstopo"),
+            ("Machine (16GB total)\n  Package L#0\n", "lstopo prints", "--of xml"),
+            ("Intel(R) Memory Latency Checker - v3.9\n", "mlc", "seatmap measure"),
+        ] {
+            let error = read(text.as_bytes(), "x.csv", None).unwrap_err().to_string();
+            assert!(error.contains(output) && error.contains(remedy), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! NUMA nodes without memory, and the node that serves in place of each.
+
+use super::scan::NumaNode;
+
+/// The node that has memory and is nearest to a node that has none; `None` where the node has memory, or where the file
+/// says nothing of any memory.
+///
+/// hwloc leaves the attribute out where a node has no memory. Near is what is in the same package, and among equals the
+/// first.
+pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
+    let has_memory = |node: &&NumaNode| node.memory_bytes.is_some_and(|bytes| bytes > 0);
+    let own = nodes.iter().find(|node| node.os == own)?;
+    if has_memory(&own) {
+        return None;
+    }
+    let with_memory = nodes.iter().filter(has_memory);
+    let nearest = with_memory.min_by_key(|node| (node.package != own.package, node.os.abs_diff(own.os), node.os));
+    nearest.map(|node| node.os)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes(bytes: &[Option<u64>]) -> Vec<NumaNode> {
+        let node = |(os, memory_bytes): (usize, &Option<u64>)| NumaNode {
+            os: os as u32,
+            cpuset: Default::default(),
+            memory_bytes: *memory_bytes,
+            package: Some(os as u32 / 2),
+        };
+        bytes.iter().enumerate().map(node).collect()
+    }
+
+    #[test]
+    fn the_nearest_node_with_memory_serves() {
+        let some = nodes(&[None, Some(8), Some(8), Some(0)]);
+        let instead_of: Vec<_> = (0..4).map(|own| instead(&some, own)).collect();
+        assert_eq!(instead_of, [Some(1), None, None, Some(2)]);
+        assert_eq!(instead(&nodes(&[None, None]), 0), None, "the file says nothing of memory");
+    }
+}
