@@ -127,7 +127,7 @@ const SEEING: [&[&str]; 8] = [
     &["doctor"],
 ];
 
-/// What each verb says in namespaces of its own, after a script there.
+/// The exit code and the error message of each verb in namespaces of its own, after a script there.
 fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String)>> {
     let options = ["--mount", "--pid", "--fork", "sh", "-c"];
     let of = |arguments: &[&str]| {
