@@ -5,6 +5,7 @@ mod args;
 mod bar;
 mod completion;
 mod error;
+mod files_needed;
 mod input;
 mod interrupt;
 mod meet;
@@ -50,6 +51,7 @@ fn misread(error: clap::Error) -> CliError {
 }
 
 fn run(typed: Typed) -> Result<(), CliError> {
+    files_needed::check(&typed.command)?;
     match typed.command {
         Command::Measure(measure) => verbs::measure::run(measure, typed.colour),
         Command::Import(import) => verbs::import::run(import),

@@ -7,6 +7,7 @@
 //! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`cpus`] | which CPUs are present, online and allowed |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
+//! | [`proc_mount`] | whether `/proc` is there, and of this PID namespace |
 //! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
 //! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
 //! | [`traced`] | facts about a thread that a tracer asks for |
@@ -71,6 +72,7 @@ pub mod pages;
 pub mod partners;
 pub mod peer;
 pub mod proc_folder;
+pub mod proc_mount;
 pub mod published;
 pub mod quota;
 pub mod records;

@@ -6,7 +6,7 @@ use crate::hampered::Hampered;
 use crate::pinner::Pinner;
 use crate::report::Report;
 use seatmap_os::task;
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Root, Tid, proc_mount};
 
 /// The most looks for threads that were created meanwhile; a process that creates threads without end is not waited
 /// for.
@@ -32,6 +32,7 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
 /// # Errors
 /// A process does not exist; no thread was seated then. A thread that could not be seated is named in the report.
 pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, LaunchError> {
+    proc_mount::check(&Root::new("/"))?;
     if let Some(pid) = pids.iter().find(|pid| task::threads(**pid).is_empty()) {
         return Err(LaunchError::NoSuchProcess(*pid));
     }

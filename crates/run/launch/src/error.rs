@@ -6,6 +6,9 @@ use std::io;
 /// Why a program could not be run, or seated.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
+    /// Where threads sit could not be read.
+    #[error(transparent)]
+    Proc(#[from] seatmap_os::proc_mount::ProcError),
     /// A system call failed.
     #[error("cannot {what}")]
     System {

@@ -24,6 +24,7 @@
 //! | [`verifier`], [`pages`] | where the pages are; moves those of a program that runs |
 //! | [`asks`] | compares the number of threads that a program is told with the seats there are |
 //! | [`record`], [`threads`], [`report`], `table` | the facts about each thread, and the reports of them |
+//! | [`elsewhere`] | the time that a thread was away from its seat |
 //! | `living` | the seating of a program that runs, shown to those who check it |
 //! | [`loader`] | whether a program opens libraries before it does anything |
 //! | [`hampered`] | programs that tracing prevents from doing something |
@@ -33,6 +34,7 @@
 pub mod allocator;
 pub mod asks;
 pub mod attach;
+pub mod elsewhere;
 pub mod ending;
 pub mod error;
 pub mod executable;

@@ -19,7 +19,6 @@ use seatmap_os::task;
 use seatmap_os::task::{Family, Task};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::HashSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -283,6 +282,7 @@ impl Pinner {
             false => self.threads.enter(tid, Some(seat.clone()), false),
         }
         self.sit(tid, &seat);
+        self.note_waiting(tid);
     }
 
     /// Gives a thread its seat, or notes that it has none.
@@ -306,7 +306,7 @@ impl Pinner {
         match seat {
             // A mask that the program has chosen while it waited is left to it, and the report says so.
             Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
-                self.check_mask(*tid);
+                self.check_mask(*tid, None);
             }
             Some(seat) => self.sit(*tid, seat),
             None => {
@@ -322,6 +322,14 @@ impl Pinner {
         if let Some(living) = self.threads.living(step.tid) {
             living.waits_since = Some(Instant::now());
             living.later = Some((seat, Instant::now() + after));
+        }
+        self.note_waiting(step.tid);
+    }
+
+    /// Notes that a thread has not taken its seat yet.
+    fn note_waiting(&mut self, tid: Tid) {
+        if let Some(record) = self.threads.record(tid) {
+            record.waiting = true;
         }
     }
 
@@ -370,7 +378,7 @@ impl Pinner {
     fn ignore_look(&mut self, tid: Tid, other: Tid) {
         let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else { return };
         if let Some(record) = self.threads.record(tid) {
-            record.trouble.take_if(|trouble| matches!(trouble, Trouble::Changed { to, .. } if *to == seat.cpus.list()));
+            record.ignore_look(&seat.cpus.list());
         }
     }
 
@@ -387,7 +395,7 @@ impl Pinner {
             Ok(_) => record.confirmed = true,
             // The thread was gone before, and never had the seat.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
-            Err(error) => record.trouble = Some(refused(seat, &error)),
+            Err(error) => record.trouble = Some(Trouble::refused(&seat.cpus, &error)),
         }
     }
 
@@ -446,21 +454,22 @@ impl Pinner {
     }
 
     fn check(&mut self, tid: Tid, task: &Task) {
-        if self.check_mask(tid) {
-            self.note_cpu(tid, task);
+        if self.check_mask(tid, task.cpu)
+            && let Some(record) = self.threads.record(tid)
+        {
+            record.note_cpu(task);
         }
     }
 
     /// Checks whether a thread has its seat's mask. If it has, an earlier report of another mask is withdrawn:
     /// programs that examine the machine bind themselves to CPUs for a moment and return.
-    fn check_mask(&mut self, tid: Tid) -> bool {
+    fn check_mask(&mut self, tid: Tid, ran_on: Option<u32>) -> bool {
         let Some(living) = self.threads.living(tid) else { return false };
         let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else { return false };
         let Ok(mask) = CpuSet::of_thread(tid) else { return false };
         if mask == seat.cpus {
             if let Some(record) = self.threads.record(tid) {
-                record.trouble.take_if(|trouble| matches!(trouble, Trouble::Changed { .. }));
-                record.confirmed = true;
+                record.is_on_seat();
             }
             return true;
         }
@@ -468,22 +477,9 @@ impl Pinner {
             // The thread has restored the mask that it found at its start, after it sat down.
             self.sit(tid, &seat);
         } else if let Some(record) = self.threads.record(tid) {
-            record.trouble = Some(Trouble::Changed { cpus: seat.cpus.list(), to: mask.list() });
+            record.is_elsewhere(seat.cpus.list(), mask.list(), ran_on.filter(|cpu| mask.contains(*cpu)));
         }
         false
-    }
-
-    /// A thread that has slept since it was seated, or is just waking, still shows the CPU that it fell asleep on.
-    fn note_cpu(&mut self, tid: Tid, task: &Task) {
-        let Some(record) = self.threads.record(tid) else { return };
-        let Some(seat) = &record.seat else { return };
-        let Some(cpu) = task.cpu else { return };
-        let elsewhere = |task: &Task| task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu));
-        let runs_elsewhere = |task: &Task| elsewhere(task) && task.state == 'R';
-        let strays = runs_elsewhere(task) && Task::of(tid).is_some_and(|again| runs_elsewhere(&again));
-        if (strays || !elsewhere(task)) && !record.seen_on.contains(&cpu) {
-            record.seen_on.push(cpu);
-        }
     }
 }
 
@@ -493,8 +489,4 @@ impl Birth {
         let Family { pid, parent, .. } = Family::of(tid)?;
         Some(Birth { pid, creator: if pid == tid { parent } else { pid }, is_late })
     }
-}
-
-fn refused(seat: &Seat, error: &io::Error) -> Trouble {
-    Trouble::Refused { cpus: seat.cpus.list(), reason: error.to_string() }
 }

@@ -1,9 +1,16 @@
 //! The record of one thread.
 
+use crate::elsewhere::Elsewhere;
 use crate::policies::ThreadMemory;
 use crate::seats::Seat;
-use seatmap_os::CpuList;
-use seatmap_os::Tid;
+use seatmap_os::task::Task;
+use seatmap_os::{CpuList, CpuSet, Tid};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// The longest time away from its seat that is taken for a detour of the program's own: libraries that examine the
+/// machine bind themselves to CPUs for some milliseconds, and return.
+const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +31,10 @@ pub struct Record {
     pub confirmed: bool,
     /// The CPUs that the thread was seen on since it sat down, in order of appearance.
     pub seen_on: Vec<u32>,
+    /// Whether it still waits for its seat, on the whole set of CPUs.
+    pub waiting: bool,
+    /// Its time under another mask than its seat's.
+    pub elsewhere: Elsewhere,
     /// The problem, where there was one.
     pub trouble: Option<Trouble>,
     /// Its memory policy, where a plan has one for it.
@@ -49,20 +60,51 @@ pub enum Trouble {
         /// The CPUs of the mask at the last look.
         to: CpuList,
     },
+    /// The thread had another mask for a while, and then its seat's again.
+    #[error("its seat is CPU {cpus}, but it was elsewhere for {} by another's hand, or its own", spelled(*.lasted))]
+    WasElsewhere {
+        /// The seat's CPUs.
+        cpus: CpuList,
+        /// For how long, over all such times.
+        lasted: Duration,
+    },
+}
+
+impl Trouble {
+    pub(crate) fn refused(cpus: &CpuSet, error: &io::Error) -> Self {
+        Trouble::Refused { cpus: cpus.list(), reason: error.to_string() }
+    }
 }
 
 impl Record {
     /// The record of a thread before anything else is known.
     pub(crate) fn new(order: usize, tid: Tid, seat: Option<Seat>, late: bool) -> Self {
         let (name, seen_on) = (String::new(), Vec::new());
-        Record { order, pid: None, tid, name, seat, late, confirmed: false, seen_on, trouble: None, memory: None }
+        Record {
+            order,
+            pid: None,
+            tid,
+            name,
+            seat,
+            late,
+            confirmed: false,
+            seen_on,
+            waiting: false,
+            elsewhere: Elsewhere::default(),
+            trouble: None,
+            memory: None,
+        }
     }
 
-    /// Whether the thread has a seat, the kernel confirmed it, and the last look at the thread found it there.
+    /// Whether the thread has taken its seat, the kernel confirmed that, and no look found the thread elsewhere for
+    /// longer than a program's own detour.
     #[must_use]
     pub fn verified(&self) -> bool {
         self.seat.as_ref().is_some_and(|seat| {
-            self.confirmed && self.trouble.is_none() && self.seen_on.iter().all(|cpu| seat.cpus.contains(*cpu))
+            self.confirmed
+                && !self.waiting
+                && self.trouble.is_none()
+                && self.seen_on.iter().all(|cpu| seat.cpus.contains(*cpu))
         })
     }
 
@@ -70,7 +112,109 @@ impl Record {
     pub(crate) fn sits(&mut self, seat: Option<Seat>) {
         self.seat = seat;
         self.confirmed = false;
+        self.waiting = false;
+        self.elsewhere = Elsewhere::default();
         self.seen_on.clear();
         self.trouble = None;
+    }
+
+    /// Notes a look that found the mask of the seat.
+    pub(crate) fn is_on_seat(&mut self) {
+        self.confirmed = true;
+        self.elsewhere.end();
+        self.trouble.take_if(|trouble| !matches!(trouble, Trouble::Refused { .. }));
+        let lasted = self.elsewhere.lasted();
+        if let Some(seat) = self.seat.as_ref().filter(|_| lasted >= LONGEST_DETOUR && self.trouble.is_none()) {
+            self.trouble = Some(Trouble::WasElsewhere { cpus: seat.cpus.list(), lasted });
+        }
+    }
+
+    /// Notes a look that found another mask.
+    pub(crate) fn is_elsewhere(&mut self, cpus: CpuList, to: CpuList, ran_on: Option<u32>) {
+        self.elsewhere.begin(Instant::now(), ran_on);
+        self.trouble = Some(Trouble::Changed { cpus, to });
+    }
+
+    /// Removes the problem from a look that saw the mask of another thread.
+    pub(crate) fn ignore_look(&mut self, others: &CpuList) {
+        let is_others = |trouble: &mut Trouble| matches!(trouble, Trouble::Changed { to, .. } if to == others);
+        if self.trouble.take_if(is_others).is_some() {
+            self.elsewhere = Elsewhere::default();
+        }
+    }
+
+    /// Notes the CPU that the thread ran on. One that has slept since it was seated, or is just waking, still shows the
+    /// CPU that it fell asleep on.
+    pub(crate) fn note_cpu(&mut self, task: &Task) {
+        let (Some(seat), Some(cpu)) = (&self.seat, task.cpu) else { return };
+        let elsewhere = |task: &Task| task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu));
+        let runs_elsewhere = |task: &Task| elsewhere(task) && task.state == 'R';
+        let strays = runs_elsewhere(task) && Task::of(task.tid).is_some_and(|again| runs_elsewhere(&again));
+        if (strays || !elsewhere(task)) && !self.seen_on.contains(&cpu) {
+            self.seen_on.push(cpu);
+        }
+    }
+
+    /// The CPUs on which looks found the thread. Those of a short detour are left out.
+    #[must_use]
+    pub fn all_seen_on(&self) -> Vec<u32> {
+        let mut all = self.seen_on.clone();
+        if self.trouble.is_some() {
+            all.extend(self.elsewhere.cpus().iter().filter(|cpu| !self.seen_on.contains(cpu)));
+        }
+        all
+    }
+}
+
+/// A time as a person says it: `3 s`, `0.6 s`.
+fn spelled(time: Duration) -> String {
+    let text = format!("{:.1}", time.as_secs_f64());
+    format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seated() -> Record {
+        let seat = Seat { task: Some(0), cpus: CpuSet::single(0) };
+        let mut record = Record::new(0, 7, Some(seat), false);
+        record.seen_on.push(0);
+        record.is_on_seat();
+        record
+    }
+
+    fn list(cpu: u32) -> CpuList {
+        CpuList(vec![cpu])
+    }
+
+    #[test]
+    fn a_thread_that_waits_has_not_taken_its_seat() {
+        let mut record = seated();
+        assert!(record.verified());
+        record.waiting = true;
+        assert!(!record.verified());
+    }
+
+    #[test]
+    fn a_detour_is_forgiven_and_a_long_absence_is_told() {
+        let mut record = seated();
+        record.is_elsewhere(list(0), list(1), Some(1));
+        assert!(!record.verified() && record.all_seen_on() == [0, 1], "it is elsewhere now");
+        record.is_on_seat();
+        assert!(record.verified() && record.all_seen_on() == [0], "a moment is a detour");
+        record.is_elsewhere(list(0), list(1), Some(1));
+        record.elsewhere.backdate(Duration::from_secs(3));
+        record.is_on_seat();
+        assert!(!record.verified() && record.all_seen_on() == [0, 1]);
+        let text = record.trouble.as_ref().map(ToString::to_string);
+        assert_eq!(
+            text.as_deref(),
+            Some("its seat is CPU 0, but it was elsewhere for 3 s by another's hand, or its own")
+        );
+        record.is_on_seat();
+        assert_eq!(text, record.trouble.as_ref().map(ToString::to_string), "later looks keep the history");
+        record.sits(record.seat.clone());
+        assert!(record.trouble.is_none() && record.elsewhere == Elsewhere::default());
     }
 }

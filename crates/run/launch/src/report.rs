@@ -90,8 +90,13 @@ pub struct SeatedThread {
     pub cpus: Vec<u32>,
     /// The CPUs that the thread was seen on since then, in order of appearance; empty where it ended too soon.
     pub seen_on: Vec<u32>,
-    /// Whether the kernel confirmed the seat and no look found anything else.
+    /// Whether the thread took its seat, the kernel confirmed that, and no look found it elsewhere for longer than a
+    /// program's own detour.
     pub verified: bool,
+    /// Whether the thread waited for its seat to the end, on the whole set of CPUs.
+    pub waiting: bool,
+    /// For how long the thread was away from its seat, where it came back, in milliseconds.
+    pub elsewhere_ms: u64,
     /// Whether the thread had run before it was found.
     pub late: bool,
     /// The problem, where there was one.
@@ -163,8 +168,10 @@ fn thread(record: &Record, names: &[String]) -> SeatedThread {
         task,
         task_name: task.and_then(|task| names.get(task)).cloned(),
         cpus: record.seat.as_ref().map(|seat| seat.cpus.list().0).unwrap_or_default(),
-        seen_on: record.seen_on.clone(),
+        seen_on: record.all_seen_on(),
         verified: record.verified(),
+        waiting: record.waiting,
+        elsewhere_ms: u64::try_from(record.elsewhere.lasted().as_millis()).unwrap_or(u64::MAX),
         late: record.late,
         trouble: record.trouble.as_ref().map(ToString::to_string),
         memory: record.memory.clone(),

@@ -209,6 +209,7 @@ fn verdict(thread: &SeatedThread) -> &'static str {
         (_, true, false) => "yes",
         (_, true, true) => "yes, late",
         (_, false, _) if thread.is_troubled() => "NO",
+        (_, false, _) if thread.waiting => "waiting",
         (_, false, _) => "gone",
     }
 }
@@ -279,6 +280,8 @@ mod tests {
             cpus: seat.map(|(_, cpu)| cpu).into_iter().collect(),
             seen_on: seat.map(|(_, cpu)| cpu).into_iter().collect(),
             verified: seat.is_some(),
+            waiting: false,
+            elsewhere_ms: 0,
             late: false,
             trouble: None,
             memory: None,
@@ -318,7 +321,9 @@ mod tests {
         (late.late, late.seen_on) = (true, Vec::new());
         let mut gone = thread(4, "", Some((2, 0)));
         (gone.verified, gone.seen_on) = (false, Vec::new());
-        let report = report(vec![thread(0, "main", Some((0, 4))), thread(1, "helper", None), moved, late, gone]);
+        let mut waits = thread(5, "waits", Some((0, 4)));
+        (waits.verified, waits.waiting) = (false, true);
+        let report = report(vec![thread(0, "main", Some((0, 4))), thread(1, "helper", None), moved, late, gone, waits]);
         insta::assert_snapshot!(report.table(), @r"
         thread  tid  name            task    CPU  seen on  verified
         0       70   main            0 left  4    4        yes
@@ -326,6 +331,7 @@ mod tests {
         2       72   wand\u{1b}erer  1       11   11       NO
         3       73   late            3       0    -        yes, late
         4       74   -               2       0    -        gone
+        5       75   waits           0 left  4    4        waiting
         ");
         insta::assert_snapshot!(report.troubles().join("\n"), @r"thread 2 ('wand\u{1b}erer', tid 72): seated on CPU 11, and then ...");
         insta::assert_snapshot!(report.notes().join("\n"), @r"

@@ -30,6 +30,8 @@ fn full() -> Report {
         cpus: vec![3],
         seen_on: vec![3, 0],
         verified: false,
+        waiting: false,
+        elsewhere_ms: 0,
         late: true,
         trouble: Some("its seat is CPU 3, but its own affinity was changed to 0-3".into()),
         memory: Some(ThreadMemory {

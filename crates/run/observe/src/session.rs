@@ -9,7 +9,7 @@ use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
 use seatmap_os::sched::Times;
-use seatmap_os::{Root, Tid, visibility};
+use seatmap_os::{Root, Tid, proc_mount, visibility};
 use seatmap_pattern::Edge;
 use std::path::Path;
 use std::process::Child;
@@ -361,6 +361,9 @@ fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
         None | Some(Method::Wakeups | Method::Sockets | Method::Pages) => Ok(()),
         Some(method) => unavailable(method, "the program must report on itself"),
     }?;
+    if let Err(error) = proc_mount::check(&Root::new("/")) {
+        return unavailable(method.unwrap_or(Method::Wakeups), &error.to_string());
+    }
     if !visibility::is_in_container(&Root::new("/")) {
         return Ok(());
     }

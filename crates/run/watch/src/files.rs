@@ -3,7 +3,7 @@
 use crate::seating::Unseen;
 use seatmap_os::proc_folder::{ProcFolder, is_refused};
 use seatmap_os::sched::{Stat, Times};
-use seatmap_os::{CpuSet, Root, Tid, boot, visibility};
+use seatmap_os::{CpuSet, Root, Tid, boot, proc_mount, visibility};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -18,6 +18,7 @@ pub(crate) struct Files {
 
 impl Files {
     pub fn open(root: &Root) -> io::Result<Self> {
+        proc_mount::check(root).map_err(io::Error::other)?;
         let (proc, ticks_per_s) = (ProcFolder::open(root)?, boot::ticks_per_s().max(1));
         Ok(Files { root: root.clone(), proc, ticks_per_s, unseen: BTreeMap::new() })
     }

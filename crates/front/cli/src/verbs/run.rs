@@ -237,7 +237,7 @@ pub fn failed(error: LaunchError) -> CliError {
         LaunchError::Execute { .. } | LaunchError::NoSuchProcess(_) | LaunchError::NeedsForce { .. } => {
             CliError::input(error)
         }
-        LaunchError::System { .. } | LaunchError::Forbidden(_) => CliError::work(error),
+        LaunchError::Proc(_) | LaunchError::System { .. } | LaunchError::Forbidden(_) => CliError::work(error),
     }
 }
 

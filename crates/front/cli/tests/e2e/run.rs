@@ -42,7 +42,8 @@ impl Told {
     fn assert_verified(&self) {
         for thread in self.threads() {
             let cpus = thread["cpus"].as_array().unwrap();
-            assert_eq!(thread["verified"].as_bool(), Some(!cpus.is_empty()), "{thread}");
+            let is_seated = !cpus.is_empty() && thread["waiting"] == false;
+            assert_eq!(thread["verified"].as_bool(), Some(is_seated), "{thread}");
             let strayed = thread["seen_on"].as_array().unwrap().iter().any(|cpu| !cpus.contains(cpu));
             assert!(!strayed && thread["trouble"].is_null(), "{thread}");
         }

@@ -114,3 +114,58 @@ fn a_program_that_ends_meanwhile() {
     let is_told = line == "seatmap: the program ended while it was watched" || line.contains("there is no process");
     assert!(is_told, "{line}");
 }
+
+/// Verbs that read the files of processes, each with a command line that would end at once.
+const SEEING: [&[&str]; 8] = [
+    &["check", "--all", "--strict", "--seconds", "0.1"],
+    &["top", "--once"],
+    &["run", "--cpus", "0", "--", "true"],
+    &["run", "--cpus", "0", "--pid", "1", "--force"],
+    &["observe", "--", "true"],
+    &["bench", "--runs", "2", "--", "true"],
+    &["noise", "--seconds", "0.1"],
+    &["doctor"],
+];
+
+/// The exit code and the error message of each verb in namespaces of its own, after a script there.
+fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String)>> {
+    let options = ["--mount", "--pid", "--fork", "sh", "-c"];
+    let of = |arguments: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(options).arg(format!("{script} exec \"$0\" \"$@\""));
+        command.arg(place.command(&[]).get_program()).args(arguments).current_dir(place.folder());
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let works = seatmap_needs::program("unshare", &["--mount", "--pid", "--fork", "sh", "-c", "mount -t tmpfs x /mnt"]);
+    works.then(|| SEEING.iter().map(|arguments| of(arguments)).collect())
+}
+
+#[test]
+fn a_proc_that_is_missing_is_no_empty_computer() {
+    let Some(said) = in_namespaces(&Place::new(), "mount -t tmpfs none /proc &&") else { return };
+    for (arguments, (code, stderr)) in SEEING.iter().zip(said) {
+        assert_eq!(code, Some(1), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("/proc is not mounted here"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_proc_of_another_namespace_is_refused() {
+    let Some(said) = in_namespaces(&Place::new(), "") else { return };
+    for (arguments, (code, stderr)) in SEEING.iter().zip(said) {
+        assert_eq!(code, Some(1), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("belongs to another PID namespace"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn work_on_the_computer_needs_more_of_proc_than_processes() {
+    let script = "mount -t proc -o subset=pid proc /proc &&";
+    let Some(said) = in_namespaces(&Place::new(), script) else { return };
+    let of_computer = SEEING.iter().zip(said).filter(|(arguments, _)| ["noise", "doctor"].contains(&arguments[0]));
+    for (arguments, (code, stderr)) in of_computer {
+        assert_eq!(code, Some(1), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("/proc/stat is missing"), "{arguments:?}: {stderr}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The seats of threads: each program prints the CPUs of each of its threads at the thread's first instruction.
 
 use super::programs::{self, are_two, list, own_mask, two_cpus};
-use super::{Told, run, run_with};
+use super::{Told, run, run_as_usual, run_with};
 use crate::common::Place;
 use std::collections::HashSet;
 
@@ -267,4 +267,50 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
         assert_eq!(said, expected, "{order}\n{}", told.stderr());
         assert_eq!(told.report["strangers"], 0, "{order}");
     }
+}
+
+/// The first thread waits on all seats until another thread is created: it has not taken its own.
+#[test]
+fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
+    let [a, b] = two_cpus();
+    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &["sleep", "0.2"], &[]);
+    let first = &told.threads()[0];
+    if are_two([a, b]) {
+        assert_eq!((&first["waiting"], &first["verified"]), (&true.into(), &false.into()), "{first}");
+        assert!(told.stderr().lines().any(|line| line.ends_with("  waiting")), "{}", told.stderr());
+    }
+    let strict = run(&Place::new(), &["--cpus", &list(&[a, b])], &["sleep", "0.2"]);
+    let first = &strict.threads()[0];
+    assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
+}
+
+/// A shell whose mask another program changes, and perhaps changes back. Between its sleeps it runs where it is.
+fn moved(to: u32, then: &str) -> Option<Told> {
+    let [a, b] = two_cpus();
+    let is_possible = are_two([a, b]) && programs::installed("taskset");
+    let script = format!("taskset -cp {to} $$ >/dev/null; sleep 0.4; sleep 0.4; sleep 0.4; {then}");
+    is_possible.then(|| run(&Place::new(), &["--cpus", &list(&[a, b])], &["sh", "-c", &script]))
+}
+
+#[test]
+fn a_thread_that_was_elsewhere_for_a_while_is_told_of() {
+    let [a, b] = two_cpus();
+    let Some(told) = moved(b, &format!("taskset -cp {a} $$ >/dev/null; sleep 0.4; true")) else { return };
+    let shell = &told.threads()[0];
+    assert_eq!(shell["verified"], false, "{shell}");
+    assert!(shell["seen_on"].as_array().unwrap().contains(&b.into()), "{shell}");
+    assert!(shell["elsewhere_ms"].as_u64().unwrap() >= 500, "{shell}");
+    let line = format!("its seat is CPU {a}, but it was elsewhere for ");
+    assert!(told.stderr().contains(&line), "{}", told.stderr());
+}
+
+#[test]
+fn a_thread_that_ends_elsewhere_was_seen_there() {
+    let [a, b] = two_cpus();
+    let Some(told) = moved(b, "true") else { return };
+    let shell = &told.threads()[0];
+    assert_eq!(shell["verified"], false, "{shell}");
+    assert!(shell["seen_on"].as_array().unwrap().contains(&b.into()), "{shell}");
+    let line = format!("its seat is CPU {a}, but its own affinity was changed to {b}");
+    assert!(told.stderr().contains(&line), "{}", told.stderr());
 }

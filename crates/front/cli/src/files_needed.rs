@@ -1,0 +1,41 @@
+//! Which files of the kernel a verb needs. They are checked before it starts, so that no verb takes a missing `/proc`
+//! for a computer on which nothing runs.
+
+use crate::args::{ClusterCommand, Command};
+use crate::error::CliError;
+use seatmap_os::{Root, proc_mount};
+
+/// Checks that the kernel's files that this command reads are there, and show what it takes them for.
+pub fn check(command: &Command) -> Result<(), CliError> {
+    let root = Root::new("/");
+    let checked = match command {
+        // A recording holds all that is to be said.
+        Command::Run(run) if run.live.replay.is_some() => Ok(()),
+        Command::Cluster(cluster) if matches!(cluster.command, ClusterCommand::Doctor(_)) => Ok(()),
+        Command::Run(_)
+        | Command::Check(_)
+        | Command::Top(_)
+        | Command::Observe(_)
+        | Command::Bench(_)
+        | Command::Tune(_)
+        | Command::Cluster(_) => proc_mount::check(&root),
+        Command::Cell(_) | Command::Doctor(_) | Command::Noise(_) => proc_mount::check_computer(&root),
+        // They seat this process's own threads, or read documents.
+        Command::Measure(_)
+        | Command::Import(_)
+        | Command::Export(_)
+        | Command::Show(_)
+        | Command::Place(_)
+        | Command::Pattern(_)
+        | Command::Model(_)
+        | Command::Rank(_)
+        | Command::Stats(_)
+        | Command::Workers(_)
+        | Command::Channels(_)
+        | Command::Study(_)
+        | Command::Machines(_)
+        | Command::Completions { .. }
+        | Command::Man { .. } => Ok(()),
+    };
+    checked.map_err(CliError::work)
+}

@@ -1,0 +1,116 @@
+//! Whether `/proc` and `/sys` can be relied on: they are mounted, and `/proc` counts as this process does.
+//!
+//! A missing `/proc` looks like a computer without programs. The `/proc` of another PID namespace lists other programs
+//! under the numbers of this one's. So every verb asks here before it reads either.
+
+use crate::bytes::{small, value, words};
+use crate::{Root, Tid};
+use std::fs;
+
+/// The kind of file system that `statfs` names for a real `/proc` (`include/uapi/linux/magic.h`).
+const PROC_SUPER_MAGIC: u64 = 0x9fa0;
+
+/// The files that work on the whole computer needs beside those of processes. A `/proc` mounted with `subset=pid` has
+/// none of the first, and a container may have no `/sys`.
+const OF_COMPUTER: [(&str, &str); 2] =
+    [("/proc/stat", "/proc is mounted with subset=pid"), ("/sys/devices/system/cpu", "/sys is not mounted")];
+
+/// Why `/proc` or `/sys` cannot be relied on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProcError {
+    /// Nothing is mounted there, or another file system than `proc`.
+    #[error(
+        "/proc is not mounted here, so no program can be seen; mount it with 'mount -t proc proc /proc', as root \
+         (a chroot needs it inside)"
+    )]
+    Absent,
+    /// It belongs to another PID namespace.
+    #[error(
+        "/proc belongs to another PID namespace: its process numbers are not those of this one, where this process is \
+         {pid}; start the namespace with 'unshare --mount-proc', or run Seatmap outside it"
+    )]
+    Foreign {
+        /// This process, as its namespace counts.
+        pid: Tid,
+    },
+    /// Files of the whole computer are missing.
+    #[error("{file} is missing, probably because {reason}; this work needs it: run it where all of /proc and /sys is")]
+    Partial {
+        /// The file.
+        file: &'static str,
+        /// The usual reason.
+        reason: &'static str,
+    },
+}
+
+/// Checks that `/proc` shows the processes of this process's PID namespace, under their numbers there.
+///
+/// # Errors
+/// [`ProcError::Absent`] and [`ProcError::Foreign`].
+pub fn check(root: &Root) -> Result<(), ProcError> {
+    let pid = rustix::process::getpid().as_raw_nonzero().get();
+    if !root.is_this_computer() {
+        // A test's files belong to no process.
+        return if root.has("/proc") { Ok(()) } else { Err(ProcError::Absent) };
+    }
+    let is_proc =
+        rustix::fs::statfs(root.path("/proc")).is_ok_and(|found| u64::try_from(found.f_type) == Ok(PROC_SUPER_MAGIC));
+    if !is_proc {
+        return Err(ProcError::Absent);
+    }
+    // The link is missing in a namespace that this process is not in.
+    let own = fs::read_link(root.path("/proc/self")).map(|link| link.to_string_lossy().into_owned());
+    let status = root.read("/proc/self/status").unwrap_or_default();
+    if is_own(pid, own.as_deref().ok(), &status) { Ok(()) } else { Err(ProcError::Foreign { pid }) }
+}
+
+/// Checks [`check`], and that the files are there that describe the whole computer.
+///
+/// # Errors
+/// [`ProcError`].
+pub fn check_computer(root: &Root) -> Result<(), ProcError> {
+    check(root)?;
+    match OF_COMPUTER.into_iter().find(|(file, _)| !root.has(file)) {
+        Some((file, reason)) => Err(ProcError::Partial { file, reason }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a `/proc` is of the namespace in which this process has this number. `NSpid` lists the numbers of a process
+/// from the namespace of the mount inwards: a single one, where that is the process's own.
+fn is_own(pid: Tid, link: Option<&str>, status: &str) -> bool {
+    let numbers = value(status.as_bytes(), b"NSpid").map(|numbers| words(numbers).count());
+    let named = link.and_then(|link| small::<u32>(link.as_bytes())).and_then(|number| Tid::try_from(number).ok());
+    named == Some(pid) && numbers.is_none_or(|numbers| numbers == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_has_one_number_for_its_own() {
+        assert!(is_own(7, Some("7"), "NSpid:\t7\n") && is_own(7, Some("7"), "Pid:\t7\n"));
+        assert!(!is_own(7, Some("4711"), "NSpid:\t4711\t7\n"), "an outer namespace");
+        assert!(!is_own(7, Some("7"), "NSpid:\t7\t7\n"), "the same number by chance");
+        assert!(!is_own(7, None, ""), "an inner namespace, or a sibling's");
+    }
+
+    #[test]
+    fn missing_files_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert_eq!(check(&root), Err(ProcError::Absent));
+        fs::create_dir(root.path("/proc")).unwrap();
+        let missing = |root: &Root| match check_computer(root) {
+            Err(ProcError::Partial { file, .. }) => Some(file),
+            _ => None,
+        };
+        assert_eq!((check(&root), missing(&root)), (Ok(()), Some("/proc/stat")));
+        fs::write(root.path("/proc/stat"), "").unwrap();
+        assert_eq!(missing(&root), Some("/sys/devices/system/cpu"));
+        fs::create_dir_all(root.path("/sys/devices/system/cpu")).unwrap();
+        assert_eq!(check_computer(&root), Ok(()));
+        assert_eq!(check(&Root::new("/")), Ok(()));
+    }
+}
