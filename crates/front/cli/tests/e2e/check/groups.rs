@@ -46,6 +46,7 @@ impl Drop for Group {
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
+        assert!(std::thread::panicking(), "{} is still there", self.0.display());
     }
 }
 
@@ -73,7 +74,7 @@ fn a_quota_stops_busy_threads() {
 }
 
 /// A group of the controller `cpu` of version 1, with a group in it. `None`, and a word about it, where this user can
-/// make none.
+/// make none. The outer one comes first, and so is dropped last: a group that holds another cannot be removed.
 fn nested() -> Option<(Group, Group)> {
     let outer = is_root().then(|| Group::new("cpu")).flatten();
     let set = |group: &Group, quota: &str| {
@@ -85,14 +86,14 @@ fn nested() -> Option<(Group, Group)> {
     };
     let inner = Group(outer.0.join("inner"));
     std::fs::create_dir(&inner.0).ok()?;
-    Some((inner, outer))
+    Some((outer, inner))
 }
 
 /// The quota of the outer group stops the threads of the inner one, whose own is raised as well, since it would be
 /// next.
 #[test]
 fn a_quota_above_stops_threads_too() {
-    let Some((inner, outer)) = nested() else { return };
+    let Some((outer, inner)) = nested() else { return };
     inner.set("cpu.cfs_period_us", "20000").unwrap();
     inner.set("cpu.cfs_quota_us", "3000").unwrap();
     outer.set("cpu.cfs_quota_us", "3000").unwrap();
@@ -113,7 +114,7 @@ fn a_quota_above_stops_threads_too() {
 /// In version 1 each thread is in a group of its own choice, while `/proc/PID/cgroup` tells that of the first thread.
 #[test]
 fn a_quota_on_one_thread_is_found() {
-    let Some((inner, outer)) = nested() else { return };
+    let Some((outer, inner)) = nested() else { return };
     let Some(program) = threads(2, "spin") else { return };
     let (place, pid) = (Place::new(), program.pid());
     let tid = *crate::check::tids(pid).last().unwrap();
@@ -128,7 +129,7 @@ fn a_quota_on_one_thread_is_found() {
 /// `unshare -C` below the host's mount: the kernel tells paths relative to the namespace, without the names above.
 #[test]
 fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
-    let Some((inner, outer)) = nested() else { return };
+    let Some((outer, inner)) = nested() else { return };
     let Some(program) = crate::run::programs::spin() else { return };
     let script = format!("echo $$ > {}/cgroup.procs; exec unshare -C {} 2 spin", inner.0.display(), program);
     let mut command = std::process::Command::new("sh");
@@ -175,7 +176,7 @@ fn under_quota(group: &Group, place: &Place, arguments: &[&str]) -> (String, Opt
 /// A command that needs CPU time is as slow as the quota allows: the result says so, and is compared with no other.
 #[test]
 fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
-    let Some((inner, outer)) = nested() else { return };
+    let Some((outer, inner)) = nested() else { return };
     let place = Place::new();
     let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
     let bench = ["bench", "--runs", "2", "--warmup", "0"];
@@ -193,7 +194,7 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
 
 #[test]
 fn doctor_raises_a_quota() {
-    let Some((inner, outer)) = nested() else { return };
+    let Some((outer, inner)) = nested() else { return };
     let place = Place::new();
     let quota = || {
         let (text, _) = under_quota(&inner, &place, &["doctor", "--json"]);
