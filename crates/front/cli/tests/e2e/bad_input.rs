@@ -154,3 +154,15 @@ fn a_full_disk_is_a_failure_and_never_a_panic() {
         assert!(stderr.starts_with("seatmap: stdout: ") && stderr.lines().count() == 1, "{stderr}");
     }
 }
+
+#[test]
+fn a_metric_with_a_decimal_comma_is_refused() {
+    let place = Place::new();
+    for number in ["1.234,5", "1,5", "1e-310", "inf"] {
+        let metric = format!("command:echo {number}");
+        let output = place.run(&["bench", "--runs", "1", "--metric", &metric, "true"]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("which is not one number"), "{number}: {stderr}");
+        assert_ne!(output.status.code(), Some(0), "{number}");
+    }
+}
