@@ -25,7 +25,6 @@ use seatmap_report::counted;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this process's.
 pub fn run(typed: &Run) -> Result<(), CliError> {
@@ -83,7 +82,7 @@ fn supervise(
         home: None,
         widens: !typed.strict,
         memory,
-        verify_memory: typed.verify_memory.map(Duration::from_secs_f64),
+        verify_memory: typed.verify_memory,
         link: Some(&mut link),
     };
     let begun = Launch::begin(program, seating, options).map_err(failed);
