@@ -15,6 +15,7 @@ mod over_ranks;
 mod pattern_input;
 mod place;
 mod plan_input;
+mod printable;
 mod progress;
 mod stdio;
 mod verbs;
