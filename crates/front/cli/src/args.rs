@@ -19,7 +19,7 @@ mod rank;
 mod run;
 mod stats;
 mod study;
-mod time;
+pub mod time;
 mod top;
 mod tune;
 mod workers;

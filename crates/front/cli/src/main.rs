@@ -9,11 +9,13 @@ mod files_needed;
 mod input;
 mod interrupt;
 mod meet;
+mod misread;
 mod output;
 mod over_ranks;
 mod pattern_input;
 mod place;
 mod plan_input;
+mod printable;
 mod progress;
 mod stdio;
 mod verbs;
@@ -40,6 +42,9 @@ fn parse() -> Result<Typed, clap::Error> {
 
 /// Help and version go to stdout, which may be closed or full; a mistake in the command line goes to stderr.
 fn misread(error: clap::Error) -> CliError {
+    if let Some(sentence) = misread::sentence(&error) {
+        return CliError::input(sentence);
+    }
     let text = error.render();
     if error.use_stderr() {
         return CliError::Typed(error);

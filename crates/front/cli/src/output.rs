@@ -1,6 +1,7 @@
 //! Where results go: stdout, or a file that is whole or not there.
 
 use crate::error::{AtFile, CliError};
+use crate::printable::printable;
 use crate::stdio;
 pub use seatmap_document::visible;
 use seatmap_os::whole_file::{self, behind_links, check_writable, folder_of, replace};
@@ -10,8 +11,14 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
-/// Prints on stdout. A reader that has gone ends the program quietly; a stdout that is closed or full is a failure.
+/// Prints text for people on stdout, or JSON. A reader that has gone ends the program quietly; a stdout that is closed
+/// or full is a failure.
 pub fn print(text: &str) -> Result<(), CliError> {
+    print_exact(&printable(text))
+}
+
+/// Prints a file of any format on stdout.
+fn print_exact(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
@@ -58,6 +65,12 @@ pub fn tell_of_quotas(watch: &seatmap_os::quota::QuotaWatch) {
     if let Some(quotas) = watch.used_up() {
         tell(&format!("{quotas} meanwhile, so that the figures are partly those of the quota; raise it and repeat"));
     }
+}
+
+/// Prints a table or several lines on stderr, where the program that was started has stdout. A missing reader is not a
+/// failure.
+pub fn tell_text(text: &str) {
+    let _ = io::stderr().write_all(printable(text).as_bytes());
 }
 
 /// A destination for a result, checked before the work that makes it begins.
@@ -119,7 +132,7 @@ impl Destination {
     /// The system's error; a file that was there before is then unchanged.
     pub fn write(&self, text: &str) -> Result<(), CliError> {
         match self {
-            Destination::Stdout => print(text),
+            Destination::Stdout => print_exact(text),
             Destination::Stream(path) => {
                 let written = whole_file::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
                 written.map_err(|error| failed(path, error))

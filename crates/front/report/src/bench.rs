@@ -2,6 +2,7 @@
 
 use crate::about::counted;
 use crate::ranking::duration;
+use seatmap_document::visible;
 use seatmap_statistics::{quantile, signed_rank};
 use seatmap_tune::document::Baseline;
 use seatmap_tune::metric::Better;
@@ -14,7 +15,7 @@ const LONGEST_NAME: usize = 40;
 /// The whole result for a terminal.
 #[must_use]
 pub fn text(results: &Results) -> String {
-    let mut text = format!("{}\n\n{}\n", about(results), table(results));
+    let mut text = format!("{}\n\n{}\n", visible(&about(results)), table(results));
     let said = comparisons(results)
         .into_iter()
         .chain(floor(results))
@@ -22,7 +23,7 @@ pub fn text(results: &Results) -> String {
     let notes = results.seats.notes.iter().map(|note| format!("Note: {note}."));
     said.chain(notes)
         .chain(results.throttled.iter().map(|quotas| throttled(quotas)))
-        .for_each(|line| text += &format!("{line}\n"));
+        .for_each(|line| text += &format!("{}\n", visible(&line)));
     text
 }
 
@@ -90,10 +91,11 @@ pub(crate) fn reading_of(unit: &str, value: f64) -> String {
     }
 }
 
-/// A name that leaves room for figures.
+/// A name that leaves room for figures, without line ends and what else a table cannot hold.
 pub(crate) fn short(name: &str) -> String {
+    let name = visible(name);
     match name.char_indices().nth(LONGEST_NAME) {
-        None => name.to_owned(),
+        None => name,
         Some(_) => name.chars().take(LONGEST_NAME - 3).chain("...".chars()).collect(),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::about::counted;
 use crate::bench::{digits, reading_of, short};
+use seatmap_document::visible;
 use seatmap_statistics::median;
 use seatmap_tune::Tuned;
 use seatmap_tune::metric::Better;
@@ -14,8 +15,8 @@ pub fn text(tuned: &Tuned) -> String {
     let Some(verdict) = &tuned.verdict else {
         return format!("{} so far, and no result yet\n", counted(tuned.runs.len(), "run"));
     };
-    let mut text = format!("{}\n\n{}\n", about(tuned, verdict), table(tuned, verdict));
-    sentences(tuned, verdict).iter().for_each(|line| text += &format!("{line}\n"));
+    let mut text = format!("{}\n\n{}\n", visible(&about(tuned, verdict)), table(tuned, verdict));
+    sentences(tuned, verdict).iter().for_each(|line| text += &format!("{}\n", visible(line)));
     text
 }
 

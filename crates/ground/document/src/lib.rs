@@ -9,18 +9,21 @@
 //! | [`read`] | a document of a known format, checked |
 //! | [`written`] | a document as text |
 //! | [`DocumentError`] | why one was refused |
+//! | [`printed_number`] | a number as programs print it |
 //! | [`Position`] | line and column in any text file |
 //! | [`shell_word`] | a word of a command that people copy |
 #![deny(missing_docs)]
 
 mod error;
 mod json;
+mod number;
 mod position;
 mod shell;
 mod visible;
 
 pub use error::DocumentError;
 pub use json::written;
+pub use number::printed_number;
 pub use position::Position;
 pub use shell::{shell_file, shell_word};
 pub use visible::{is_hidden, visible, visible_lines};

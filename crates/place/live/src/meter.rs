@@ -1,5 +1,6 @@
 //! The work that a program does in a period: a count that grows, read at both ends.
 
+use seatmap_document::printed_number;
 use seatmap_os::Tid;
 use seatmap_os::counter::{Counter, Event};
 use seatmap_os::sched::Status;
@@ -154,15 +155,30 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
 fn printed(line: &str) -> Option<f64> {
     let mut shell = Command::new("sh");
     let output = shell.args(["-c", line]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).replace(',', "");
-    let is_part = |character: char| character.is_ascii_digit() || ".eE+-".contains(character);
-    let mut numbers = text.split(|character: char| !is_part(character)).filter_map(|word| word.parse::<f64>().ok());
-    numbers.rfind(|number| number.is_finite())
+    last_number(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// The last number in some text. No earlier word counts instead where the last word with digits can be read in two
+/// ways ("1.234,5").
+fn last_number(text: &str) -> Option<f64> {
+    let is_part = |character: char| character.is_ascii_digit() || ".,eE+-".contains(character);
+    let mut words = text.split(|character: char| !is_part(character));
+    let last = words.rfind(|word| word.contains(|character: char| character.is_ascii_digit()))?;
+    printed_number(last.trim_end_matches(['.', ',']))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_number_counts_unless_it_has_two_meanings() {
+        assert_eq!(last_number("work: 10\nwork: 1,234.5 items.\n"), Some(1234.5));
+        assert_eq!(last_number("42, done\n"), Some(42.0));
+        for text in ["10\n1.234,5\n", "7 1,5", "none", "1e999"] {
+            assert_eq!(last_number(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn metrics_are_read_as_they_are_printed() {

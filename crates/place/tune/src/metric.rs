@@ -1,6 +1,7 @@
 //! The figure that is read from a run of a command.
 
 use regex_lite::{Regex, RegexBuilder};
+use seatmap_document::printed_number;
 use seatmap_os::counter::Event;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -84,11 +85,12 @@ impl Metric {
         }
     }
 
-    /// The last number that the pattern finds in some text.
+    /// The number where the pattern matches last in some text. An earlier match does not count
+    /// instead where no number stands there: it would be another reading.
     #[must_use]
     pub fn found(pattern: &Regex, text: &str) -> Option<f64> {
-        let numbers = pattern.captures_iter(text).filter_map(|groups| number(groups.get(1)?.as_str()));
-        numbers.last()
+        let places = pattern.captures_iter(text).filter_map(|groups| groups.get(1));
+        places.last().and_then(|place| printed_number(place.as_str()))
     }
 }
 
@@ -100,13 +102,6 @@ fn printed(pattern: &str) -> Result<Metric, MetricError> {
         1 => Err(MetricError::NoGroup(pattern.to_owned())),
         _ => Ok(Metric::Printed(regex)),
     }
-}
-
-/// A number as programs print it: thousands may be parted by commas.
-#[must_use]
-pub(crate) fn number(text: &str) -> Option<f64> {
-    let plain: String = text.trim().chars().filter(|character| *character != ',').collect();
-    plain.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 impl fmt::Display for Metric {
@@ -148,6 +143,7 @@ mod tests {
         assert_eq!(Metric::found(&pattern, "SET: 10\nSET: 1,024.5 requests\n"), Some(1024.5));
         assert_eq!(Metric::found(&pattern, "GET: 10"), None);
         assert_eq!(Metric::found(&pattern, "SET: ,"), None);
+        assert_eq!(Metric::found(&pattern, "SET: 10\nSET: 1.234,5\n"), None, "a decimal comma");
         let Metric::Printed(line) = Metric::parse("regex:^([0-9]+)$").unwrap() else { unreachable!() };
         assert_eq!(Metric::found(&line, "begun\n42\nended\n"), Some(42.0));
     }

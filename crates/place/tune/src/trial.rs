@@ -3,9 +3,10 @@
 mod process;
 mod taken;
 
-use crate::metric::{Metric, number};
+use crate::metric::Metric;
 use process::{Ended, Started};
 use rustix::process::WaitStatus;
+use seatmap_document::printed_number;
 use seatmap_os::CpuSet;
 use seatmap_os::counter::Counter;
 use std::ffi::OsString;
@@ -95,7 +96,9 @@ pub enum TrialError {
         name: String,
     },
     /// It printed nothing that matches.
-    #[error("the metric '{metric}' matches nothing that '{command}' printed{said}")]
+    #[error(
+        "the metric '{metric}' matches no number (digits, with a point for decimals) that '{command}' printed{said}"
+    )]
     NoMatch {
         /// The metric.
         metric: String,
@@ -105,7 +108,9 @@ pub enum TrialError {
         said: String,
     },
     /// The metric's own command did not print a number.
-    #[error("the metric '{metric}' printed {printed:?}, which is not one number")]
+    #[error(
+        "the metric '{metric}' printed {printed:?}, which is not one number; print digits with a point for decimals, such as 1234.5"
+    )]
     NotANumber {
         /// The metric.
         metric: String,
@@ -316,7 +321,7 @@ impl Runner {
         };
         let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
         let text = out.trim().to_owned();
-        let read = number(&text).filter(|_| failure(ended.status).is_none());
+        let read = printed_number(&text).filter(|_| failure(ended.status).is_none());
         let wrong = || TrialError::NotANumber { metric: self.metric.to_string(), printed: text };
         read.ok_or_else(wrong).map(Some)
     }

@@ -1,7 +1,7 @@
 //! `seatmap bench`, as typed.
 
 use super::cpus;
-use super::time::time_or_seconds;
+use super::time::time_within;
 use clap::Args;
 use seatmap_os::CpuList;
 use seatmap_tune::{Metric, MetricError};
@@ -74,7 +74,7 @@ pub struct Bench {
     #[arg(long)]
     pub json: bool,
     /// The program and its arguments.
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, required = true)]
     pub command: Vec<OsString>,
 }
 
@@ -97,9 +97,7 @@ fn blocks(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn session(text: &str) -> Result<Duration, String> {
-    let bounds = Duration::from_millis(50)..=Duration::from_secs(7 * 86_400);
-    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
-    time.ok_or_else(|| format!("'{text}' is not a time from 50ms to 7d; write 30s or 10m, or a number of seconds"))
+    time_within(text, Duration::from_millis(50)..=Duration::from_secs(7 * 86_400), "50ms to 7d")
 }
 
 /// A name ends at a `=` before the first blank, slash or quote.

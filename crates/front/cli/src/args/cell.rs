@@ -136,9 +136,9 @@ pub struct CellNamed {
 
 #[derive(Debug, Args)]
 pub struct CellRun {
-    /// The cell.
-    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
-    pub name: Name,
+    /// The cell [default: cell]. Directly after -- the command begins, and the cell is the default one.
+    #[arg(value_name = "NAME")]
+    pub name: Option<OsString>,
     /// Seat threads by this plan, whose CPUs are the cell's; without it each takes the next CPU, over and over.
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
@@ -156,8 +156,42 @@ pub struct CellRun {
     #[arg(long)]
     pub no_io: bool,
     /// The program and its arguments.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// A word of a command line that `cell run` cannot use.
+#[derive(Debug, thiserror::Error)]
+pub enum CellRunError {
+    /// The first word names no cell.
+    #[error("{0}; write seatmap cell run NAME COMMAND, or -- before the command for the default cell")]
+    Name(#[from] NameError),
+    /// Only the cell was named.
+    #[error("COMMAND is missing: write seatmap cell run NAME COMMAND, or seatmap cell run -- COMMAND")]
+    NoCommand,
+}
+
+impl CellRun {
+    /// The cell and the command, from the words of the whole command line. The parser does not tell whether `--` stood
+    /// before the first word; the words do, since everything up to the end is the command's.
+    ///
+    /// # Errors
+    /// The first word names no cell, or there is no command.
+    pub fn cell_and_command(&self, words: &[OsString]) -> Result<(Name, Vec<OsString>), CellRunError> {
+        let Some(first) = &self.name else { return Err(CellRunError::NoCommand) };
+        let own_words = self.command.len() + 1;
+        let before = words.len().checked_sub(own_words + 1).and_then(|at| words.get(at));
+        let is_unnamed = before.is_some_and(|word| word == "--") && words.get(words.len() - own_words) == Some(first);
+        if is_unnamed {
+            let command = std::iter::once(first).chain(&self.command).cloned().collect();
+            return Ok((name(seatmap_cell::name::USUAL)?, command));
+        }
+        let cell = name(&first.to_string_lossy())?;
+        match self.command.is_empty() {
+            true => Err(CellRunError::NoCommand),
+            false => Ok((cell, self.command.clone())),
+        }
+    }
 }
 
 pub(super) fn name(text: &str) -> Result<Name, NameError> {
@@ -187,7 +221,10 @@ fn bytes(text: &str) -> Result<u64, String> {
 
 pub(super) fn seconds(text: &str) -> Result<u64, String> {
     let whole = time(text).filter(|time| !time.is_zero() && time.subsec_nanos() == 0);
-    whole.map(|time| time.as_secs()).ok_or_else(|| "write a time such as 30s, 10m or 2h".to_owned())
+    let seconds = whole.map(|time| time.as_secs());
+    seconds.ok_or_else(|| {
+        format!("'{text}' is not a time of whole seconds; write 30s, 10m or 2h; a number alone is seconds")
+    })
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -211,9 +248,11 @@ mod tests {
     fn sizes_times_and_shares_have_units() {
         assert_eq!((bytes("64M"), bytes("2048"), seconds("10m")), (Ok(64 << 20), Ok(2048), Ok(600)));
         assert_eq!((percent("2%"), percent("0.5")), (Ok(2.0), Ok(0.5)));
-        for bad in ["", "x", "1y", "-1", "99999999999999999999", "99999999999999999g"] {
+        for bad in ["", "x", "1y", "-1", "99999999999999999999g"] {
             assert!(bytes(bad).is_err() && seconds(bad).is_err(), "{bad}");
         }
-        assert!(seconds("10").is_err() && percent("101").is_err() && percent("nan").is_err() && percent("%").is_err());
+        assert_eq!(seconds("10"), Ok(10));
+        assert!(seconds("0.5").is_err() && seconds("0").is_err());
+        assert!(percent("101").is_err() && percent("nan").is_err() && percent("%").is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! `seatmap check`, as typed.
 
-use super::time::time_or_seconds;
+use super::time::time_within;
 use clap::{ArgGroup, Args};
 use seatmap_watch::{Rule, UnknownRule};
 use std::path::PathBuf;
@@ -74,9 +74,5 @@ fn rule(text: &str) -> Result<Rule, UnknownRule> {
 
 /// From a few ticks of the kernel's clock to a day.
 fn window(text: &str) -> Result<Duration, String> {
-    let bounds = Duration::from_millis(50)..=Duration::from_secs(86_400);
-    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
-    time.ok_or_else(|| {
-        format!("'{text}' is not a time from 50ms to 1d; write 500ms, 10s or 2m, or a number of seconds")
-    })
+    time_within(text, Duration::from_millis(50)..=Duration::from_secs(86_400), "50ms to 1d")
 }

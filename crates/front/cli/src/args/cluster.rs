@@ -1,6 +1,6 @@
 //! `seatmap cluster`, as typed.
 
-use super::time::time_or_seconds;
+use super::time::time;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -84,5 +84,5 @@ pub struct ClusterDoctor {
 
 /// A time, as typed.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    time_or_seconds(text).ok_or_else(|| "write a time such as 500ms, 10s or 2m".to_owned())
+    time(text).ok_or_else(|| format!("'{text}' is not a time; write 500ms, 10s or 2m, or a number of seconds"))
 }

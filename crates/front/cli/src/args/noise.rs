@@ -1,7 +1,7 @@
 //! `seatmap noise`, as typed.
 
 use super::cpus;
-use super::time::time_or_seconds;
+use super::time::time_within;
 use clap::Args;
 use seatmap_os::CpuList;
 use std::path::PathBuf;
@@ -31,11 +31,7 @@ pub struct Noise {
 
 /// From a few turns of the meters to a day.
 fn seconds(text: &str) -> Result<Duration, String> {
-    let bounds = Duration::from_millis(50)..=Duration::from_secs(86_400);
-    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
-    time.ok_or_else(|| {
-        format!("'{text}' is not a time from 50ms to 1d; write 500ms, 10s or 2m, or a number of seconds")
-    })
+    time_within(text, Duration::from_millis(50)..=Duration::from_secs(86_400), "50ms to 1d")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `seatmap observe`, as typed.
 
-use super::time::time_or_seconds;
+use super::time::time_within;
 use clap::{ArgGroup, Args, ValueEnum};
 use seatmap_observe::{Means, Method};
 use std::ffi::OsString;
@@ -44,8 +44,8 @@ pub struct Observe {
     /// Print the pattern as JSON on stdout, and nothing else. A command's own output goes to stderr.
     #[arg(long)]
     pub json: bool,
-    /// The command to run and to observe, after --.
-    #[arg(last = true, value_name = "COMMAND")]
+    /// The command to run and to observe.
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
@@ -107,9 +107,5 @@ impl MeansChoice {
 
 /// From one window to a day.
 fn duration(text: &str) -> Result<Duration, String> {
-    let bounds = Duration::from_millis(100)..=Duration::from_secs(86_400);
-    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
-    time.ok_or_else(|| {
-        format!("'{text}' is not a time from 100ms to 1d; write 500ms, 10s or 2m, or a number of seconds")
-    })
+    time_within(text, Duration::from_millis(100)..=Duration::from_secs(86_400), "100ms to 1d")
 }

@@ -1,12 +1,14 @@
 //! `seatmap place`, as typed.
 
 use super::OnCluster;
+use super::time::time_within;
 use clap::{Args, ValueEnum};
 use seatmap_machine::CoreKind;
 use seatmap_os::{CpuList, CpuListError};
 use seatmap_place::{Level, Weight};
 use seatmap_plan::Objective;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Options that make no sense for a QAPLIB instance, which has neither machine nor pattern.
 const OF_PATTERNS: [&str; 24] = [
@@ -122,8 +124,8 @@ pub struct Place {
     /// Choose the home of each channel's line too, where the profile knows homes.
     #[arg(long, alias = "home")]
     pub homes: bool,
-    /// How long to search; less where the answer is proven sooner.
-    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    /// How long to search: 500ms, 10s, 2m; a number alone is seconds. Less where the answer is proven sooner.
+    #[arg(long, value_name = "TIME", default_value = "1", value_parser = seconds)]
     pub seconds: f64,
     /// Stop after so many kicks instead, for the same answer everywhere.
     #[arg(long, value_name = "N", conflicts_with = "seconds")]
@@ -368,6 +370,6 @@ fn nanoseconds(text: &str) -> Result<f64, String> {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
-    number.ok_or_else(|| "write seconds, such as 2.5".to_owned())
+    let bounds = Duration::ZERO..=Duration::from_secs(1_000_000);
+    time_within(text, bounds, "0 to 11d").map(|time| time.as_secs_f64())
 }

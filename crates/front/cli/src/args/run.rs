@@ -1,6 +1,6 @@
 //! `seatmap run`, as typed.
 
-use super::time::time_or_seconds;
+use super::time::{time, time_within};
 use clap::{ArgGroup, Args, ValueEnum};
 use seatmap_launch::MemoryWish;
 use seatmap_live::Metric;
@@ -57,11 +57,11 @@ pub struct Run {
     /// to its task.
     #[arg(long, value_name = "WHERE")]
     pub memory: Option<MemoryWish>,
-    /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each SECONDS while it runs (1 if left
+    /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each TIME while it runs (1s if left
     /// out).
-    #[arg(long, value_name = "SECONDS", require_equals = true, num_args = 0..=1, default_missing_value = "1",
+    #[arg(long, value_name = "TIME", require_equals = true, num_args = 0..=1, default_missing_value = "1",
           value_parser = seconds, conflicts_with = "pid")]
-    pub verify_memory: Option<f64>,
+    pub verify_memory: Option<Duration>,
     /// Let the program have transparent huge pages and tell glibc's malloc to ask for them (prefer, or no value), or
     /// keep it from them (never).
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1,
@@ -93,7 +93,7 @@ pub struct Run {
     #[arg(short, long)]
     pub quiet: bool,
     /// The program and its arguments.
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "COMMAND", trailing_var_arg = true)]
     pub command: Vec<OsString>,
 }
 
@@ -161,15 +161,13 @@ pub enum Huge {
 
 /// Long enough for a reading, short enough to wait for.
 fn period(text: &str) -> Result<Duration, String> {
-    let range = Duration::from_millis(20)..=Duration::from_secs(3600);
-    time_or_seconds(text).filter(|time| range.contains(time)).ok_or_else(|| "give a time from 20ms to 1h".to_owned())
+    time_within(text, Duration::from_millis(20)..=Duration::from_secs(3600), "20ms to 1h")
 }
 
 fn limit(text: &str) -> Result<Duration, String> {
-    time_or_seconds(text).ok_or_else(|| "give a time: 30s, 10m; a number alone is seconds".to_owned())
+    time(text).ok_or_else(|| format!("'{text}' is not a time; write 500ms, 10s or 2m, or a number of seconds"))
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|seconds| (0.01..=1e6).contains(seconds));
-    number.ok_or_else(|| "write seconds, such as 0.5".to_owned())
+fn seconds(text: &str) -> Result<Duration, String> {
+    time_within(text, Duration::from_millis(10)..=Duration::from_secs(1_000_000), "10ms to 11d")
 }

@@ -1,31 +1,40 @@
-//! Times as they are typed: 500ms, 30s, 10m, 2h, 1d.
+//! Times as they are typed: 500us, 20ms, 30s, 10m, 2h, 1d. A number without a unit is seconds, in every option.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The units, and how many seconds each lasts.
-const UNITS: [(&str, f64); 5] = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
+const UNITS: [(&str, f64); 7] =
+    [("", 1.0), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
 
-/// A number with a unit; `None` for anything else. The longest time that a clock counts is a time, and not rounded.
+/// A time; `None` for anything else. The longest time that a clock counts is a time, and not rounded.
 pub fn time(text: &str) -> Option<Duration> {
-    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
-    if let (Ok(whole), true) = (number.parse(), unit.eq_ignore_ascii_case("s")) {
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit_seconds = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+    if !is_plain(number) {
+        return None;
+    }
+    if let (Ok(whole), true) = (number.parse(), unit.is_empty() || unit.eq_ignore_ascii_case("s")) {
         return Some(Duration::from_secs(whole));
     }
-    let seconds = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
-    of_seconds(number.parse::<f64>().ok()? * seconds)
+    Duration::try_from_secs_f64(number.parse::<f64>().ok()? * unit_seconds).ok()
 }
 
-/// The same, or a number of seconds without a unit.
-pub fn time_or_seconds(text: &str) -> Option<Duration> {
-    match text.parse::<f64>() {
-        Ok(seconds) => of_seconds(seconds),
-        Err(_) => time(text),
-    }
+/// Digits, with a point at most: no sign, exponent or word.
+fn is_plain(number: &str) -> bool {
+    number.contains(|c: char| c.is_ascii_digit()) && number.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// `None` for what is negative, infinite, not a number, or longer than a clock counts.
-fn of_seconds(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok()
+/// A time within these bounds, which the refusal names as `bounds_text`.
+///
+/// # Errors
+/// A sentence that says what may be written.
+pub fn time_within(text: &str, bounds: RangeInclusive<Duration>, bounds_text: &str) -> Result<Duration, String> {
+    let time = time(text).filter(|time| bounds.contains(time));
+    time.ok_or_else(|| {
+        format!("'{text}' is not a time from {bounds_text}; write 500ms, 10s or 2m, or a number of seconds")
+    })
 }
 
 #[cfg(test)]
@@ -34,21 +43,27 @@ mod tests {
 
     #[test]
     fn times_have_units() {
-        let [ms, s] = [Duration::from_millis, Duration::from_secs];
-        let told = ["500ms", "30s", "10m", "2h", "1d", "1.5s", "10M"].map(time);
-        assert_eq!(told, [ms(500), s(30), s(600), s(7200), s(86_400), ms(1500), s(600)].map(Some));
+        let [us, ms, s] = [Duration::from_micros, Duration::from_millis, Duration::from_secs];
+        let times = ["250us", "500ms", "30s", "10m", "2h", "1d", "1.5s", "10M"].map(time);
+        assert_eq!(times, [us(250), ms(500), s(30), s(600), s(7200), s(86_400), ms(1500), s(600)].map(Some));
         assert_eq!(time(&format!("{}s", u64::MAX)), Some(s(u64::MAX)));
-        for bad in ["", "s", "10", "1y", "-1s", "1s2", "infs", "99999999999999999999d"] {
+        for bad in ["", "s", "1y", "-1s", "+1s", "1s2", "infs", "1,5s", "1.2.3", ".", "99999999999999999999d"] {
             assert_eq!(time(bad), None, "{bad}");
         }
     }
 
     #[test]
     fn a_bare_number_is_seconds() {
-        assert_eq!(time_or_seconds("0.05"), Some(Duration::from_millis(50)));
-        assert_eq!(time_or_seconds("2"), time_or_seconds("2s"));
-        for bad in ["", "-1", "nan", "inf", "1e99", "1x"] {
-            assert_eq!(time_or_seconds(bad), None, "{bad}");
+        assert_eq!(time("0.05"), Some(Duration::from_millis(50)));
+        assert_eq!(time("2"), time("2s"));
+        for bad in ["", "-1", "nan", "inf", "1e99", "1x", "0x10"] {
+            assert_eq!(time(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_refusal_names_the_bounds() {
+        let refusal = time_within("2h", Duration::ZERO..=Duration::from_secs(3600), "0 to 1h").unwrap_err();
+        assert!(refusal.starts_with("'2h' is not a time from 0 to 1h"), "{refusal}");
     }
 }

@@ -1,6 +1,6 @@
 //! `seatmap top`, as typed.
 
-use super::time::time_or_seconds;
+use super::time::time_within;
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,14 +46,9 @@ pub struct Top {
 }
 
 fn pause(text: &str) -> Result<Duration, String> {
-    within(text, Duration::from_millis(100)..=Duration::from_secs(3600), "100ms to 1h")
+    time_within(text, Duration::from_millis(100)..=Duration::from_secs(3600), "100ms to 1h")
 }
 
 fn lasting(text: &str) -> Result<Duration, String> {
-    within(text, Duration::from_millis(100)..=Duration::from_secs(86_400), "100ms to 1d")
-}
-
-fn within(text: &str, bounds: std::ops::RangeInclusive<Duration>, told: &str) -> Result<Duration, String> {
-    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
-    time.ok_or_else(|| format!("'{text}' is not a time from {told}; write 500ms, 10s or 2m, or a number of seconds"))
+    time_within(text, Duration::from_millis(100)..=Duration::from_secs(86_400), "100ms to 1d")
 }

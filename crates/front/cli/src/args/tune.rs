@@ -95,7 +95,7 @@ pub struct Tune {
     #[command(flatten)]
     pub meeting: MeetingPlace,
     /// The program and its arguments.
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "COMMAND", trailing_var_arg = true)]
     pub command: Vec<OsString>,
 }
 

@@ -1,7 +1,7 @@
 //! `seatmap workers`, as typed.
 
 use super::cpus;
-use super::time::time_or_seconds;
+use super::time::time_within;
 use clap::Args;
 use seatmap_os::CpuList;
 use seatmap_papers::cellule::{CelluleError, Workload};
@@ -69,9 +69,5 @@ impl FromStr for What {
 
 /// From a few of the windows in which the shares of streams are counted, to an hour.
 fn seconds(text: &str) -> Result<Duration, String> {
-    let bounds = Duration::from_millis(500)..=Duration::from_secs(3600);
-    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
-    time.ok_or_else(|| {
-        format!("'{text}' is not a time from 500ms to 1h; write 500ms, 10s or 2m, or a number of seconds")
-    })
+    time_within(text, Duration::from_millis(500)..=Duration::from_secs(3600), "500ms to 1h")
 }

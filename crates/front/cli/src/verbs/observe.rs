@@ -10,7 +10,6 @@ use crate::output::{self, Destination};
 use seatmap_launch::{Ending, Executable};
 use seatmap_observe::{Document, End, Means, Observation, ObserveError, Phase, Session, Subject};
 use std::ffi::OsString;
-use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
@@ -143,7 +142,7 @@ fn show(text: &str, is_command: bool) -> Result<(), CliError> {
         return output::print(text);
     }
     // A missing reader is not a failure.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    output::tell_text(text);
     Ok(())
 }
 

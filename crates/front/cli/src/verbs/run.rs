@@ -23,9 +23,7 @@ use seatmap_os::task;
 use seatmap_plan::Plan;
 use seatmap_report::counted;
 use serde::Serialize;
-use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this process's.
 pub fn run(typed: &Run) -> Result<(), CliError> {
@@ -83,7 +81,7 @@ fn supervise(
         home: None,
         widens: !typed.strict,
         memory,
-        verify_memory: typed.verify_memory.map(Duration::from_secs_f64),
+        verify_memory: typed.verify_memory,
         link: Some(&mut link),
     };
     let begun = Launch::begin(program, seating, options).map_err(failed);
@@ -282,8 +280,7 @@ pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: b
 /// The table, and what to know beside it, on stderr: stdout is the program's. Troubles are said in any case.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
-        // A missing reader is not a failure.
-        let _ = std::io::stderr().write_all(report.table().as_bytes());
+        output::tell_text(&report.table());
         report.notes().iter().for_each(|note| output::tell(note));
     }
     report.troubles().iter().for_each(|trouble| output::tell(trouble));

@@ -154,3 +154,62 @@ fn a_full_disk_is_a_failure_and_never_a_panic() {
         assert!(stderr.starts_with("seatmap: stdout: ") && stderr.lines().count() == 1, "{stderr}");
     }
 }
+
+#[test]
+fn a_word_with_a_dash_before_the_command_is_an_option() {
+    let place = Place::new();
+    for (arguments, option) in [
+        (&["bench", "--rnus", "3", "true"][..], "'--runs'"),
+        (&["run", "--cpu", "0", "true"], "'--cpus'"),
+        (&["run", "-c0", "--stirct", "true"], "'--strict'"),
+        (&["tune", "--budgte", "9", "true"], "'--budget'"),
+        (&["observe", "--secnods", "1", "true"], "'--seconds'"),
+        (&["run", "-c", "0", "-p2000000000", "-q"], "2000000000"),
+    ] {
+        let refusal = place.refusal(arguments);
+        assert!(refusal.contains(option), "{arguments:?}: {refusal}");
+    }
+}
+
+#[test]
+fn two_dashes_before_the_command_are_optional() {
+    let cpus = seatmap_os::affinity::current().unwrap();
+    let [first, ..] = cpus[..] else { return seatmap_needs::skipped!("a CPU is needed") };
+    let place = Place::new();
+    for options in [format!("-c{first}"), format!("-qc{first}"), format!("-c={first}")] {
+        for dashes in [&[][..], &["--"]] {
+            let arguments = [&["run", &options][..], dashes, &["sh", "-c", "exit $1", "-", "7"]].concat();
+            assert_eq!(place.run(&arguments).status.code(), Some(7), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn values_are_refused_in_sentences_of_ours() {
+    let place = Place::new();
+    place.file("other.txt", "Dear all,");
+    place.file("other.json", "{\"a\": 1}");
+    for (arguments, sentence) in [
+        (&["run", "-c0", "--pid", "redis-server"][..], "'pidof redis-server' prints"),
+        (&["tune", "--budget", "10s", "true"], "--seconds 10s limits the time"),
+        (&["cell", "create", "--ttl", "ten"], "'ten' is not a time of whole seconds"),
+        (&["cluster", "measure", "--at-once", "0"], "'0' is not a whole number from 1 to 65535"),
+        (&["run", "--plan", "other.txt", "true"], "other.txt: this is not a plan; 'seatmap place"),
+        (&["run", "--plan", "other.json", "true"], "other.json: this is not a plan; 'seatmap place"),
+    ] {
+        let refusal = place.one_line_refusal(arguments);
+        assert!(refusal.contains(sentence), "{arguments:?}: {refusal}");
+    }
+}
+
+#[test]
+fn a_metric_with_a_decimal_comma_is_refused() {
+    let place = Place::new();
+    for number in ["1.234,5", "1,5", "1e-310", "inf"] {
+        let metric = format!("command:echo {number}");
+        let output = place.run(&["bench", "--runs", "1", "--metric", &metric, "true"]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("which is not one number"), "{number}: {stderr}");
+        assert_ne!(output.status.code(), Some(0), "{number}");
+    }
+}

@@ -29,6 +29,9 @@ fn what_is_not_there_is_refused() {
     }
     assert!(refusal(&["run", "quiet", "--", "true"]).contains("no cell 'quiet'"));
     assert!(refusal(&["run", "quiet"]).contains("COMMAND"));
+    assert!(refusal(&["run", "other", "true", "--", "x"]).contains("no cell 'other'"), "-- is optional");
+    assert!(refusal(&["run", "--", "other", "true"]).contains("no cell 'cell'"), "the command begins after --");
+    assert!(refusal(&["run", "other", "--quite", "true"]).contains("'--quiet'"), "an option before the command");
 }
 
 #[test]
@@ -39,7 +42,7 @@ fn names_cpus_sizes_and_times_are_checked_first() {
     assert!(refusal(&["create", "--cpus", "1", "--count", "1"]).contains("cannot be used with"));
     assert!(refusal(&["create", "--cpus", "1,x"]).contains("'x' is not a CPU number"));
     assert!(refusal(&["create", "--memory", "much"]).contains("64M"));
-    assert!(refusal(&["create", "--ttl", "10"]).contains("10m"));
+    assert!(refusal(&["create", "--ttl", "0.5"]).contains("10m"));
     assert!(refusal(&["create", "--noise", "200%"]).contains("2%"));
     assert!(refusal(&["create", "--require", "best"]).contains("v2-partition"));
 }

@@ -70,7 +70,10 @@ fn a_command_sits_where_it_was_seated() {
 fn failures_are_told_with_what_was_said() {
     assert!(refused("time", "echo broken pipe line >&2; exit 3").ends_with("exit code 3; it said: broken pipe line"));
     assert!(refused("time", "kill -9 $$").contains("was ended by signal 9, and it printed nothing"));
-    assert!(refused("regex:ops ([0-9]+)", "echo 3 bits").contains("matches nothing that 'sh -c echo 3 bits' printed"));
+    assert!(
+        refused("regex:ops ([0-9]+)", "echo 3 bits")
+            .contains("matches no number (digits, with a point for decimals) that 'sh -c echo 3 bits' printed")
+    );
     assert!(refused("regex:([0-9]+)", "echo 0").contains("must be above 0"));
     let absent = Contestant { command: vec!["/no/such/program".into()], ..Contestant::default() };
     assert!(matches!(run("time", &absent), Err(TrialError::Start { .. })));

@@ -22,10 +22,12 @@ use std::path::Path;
 
 /// Runs a program in a cell. Its exit code is this process's.
 pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
-    let record = host.cell(&typed.name).map_err(super::failed)?;
+    let words: Vec<_> = std::env::args_os().collect();
+    let (cell, command) = typed.cell_and_command(&words).map_err(CliError::input)?;
+    let record = host.cell(&cell).map_err(super::failed)?;
     let seats = seats(&record, typed)?;
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
-    let program = Executable::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
+    let program = Executable::find(&command).map_err(CliError::input)?.without_streams(stdio::closed());
     let program = enclosed(at_home(host, &record, program), typed)?;
     // Open until the program has ended, which inherits it.
     let channel = channel(host, typed)?;

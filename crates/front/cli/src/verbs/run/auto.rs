@@ -73,8 +73,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     if typed.quiet {
         auto::losses(&outcome).iter().for_each(|loss| output::tell(loss));
     } else {
-        // A missing reader is not a failure.
-        let _ = io::stderr().write_all(auto::text(&outcome, &metric).as_bytes());
+        output::tell_text(&auto::text(&outcome, &metric));
     }
     match (status.map(observe::ending_of), done) {
         (Some(ending), _) if ending != Ending::Exited(0) => ending.leave_alike(),

@@ -1,0 +1,71 @@
+//! The last look at text before a terminal gets it. Every place that shows text of a file or of another program makes
+//! it visible itself, so that it cannot forge a line. This look catches control sequences where a place forgot that.
+
+use seatmap_document::is_hidden;
+use serde::de::IgnoredAny;
+use std::borrow::Cow;
+
+/// The text with every hidden character escaped but line ends, tabs and colours. JSON stays as it is: it has its own
+/// escapes, and programs read it.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_escaped) || is_json(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let kept = if c == '\u{1b}' { colour_bytes(rest) } else { 0 };
+        let end = kept.max(c.len_utf8());
+        match kept == 0 && is_escaped(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push_str(&rest[..end]),
+        }
+        rest = &rest[end..];
+    }
+    Cow::Owned(shown)
+}
+
+fn is_escaped(c: char) -> bool {
+    !matches!(c, '\n' | '\t') && is_hidden(c)
+}
+
+fn is_json(text: &str) -> bool {
+    text.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// The length of the colour sequence that the text begins with (ECMA-48, "Select Graphic Rendition"); 0 without one.
+fn colour_bytes(text: &str) -> usize {
+    let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';' && c != ':');
+    match end {
+        Some(end) if parameters[end..].starts_with('m') => "\u{1b}[".len() + end + "m".len(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_commands_a_terminal_is_escaped() {
+        let hostile = "a\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}1m\u{202e}\r\u{0}\tb\n";
+        let shown = printable(hostile);
+        assert_eq!(shown, "a\\u{1b}[2J\\u{1b}]0;title\\u{7}\\u{9b}1m\\u{202e}\\r\\u{0}\tb\n");
+        assert!(!shown.contains(is_escaped));
+    }
+
+    #[test]
+    fn text_of_ours_stays() {
+        for text in ["", "plain\ttable\n", "\u{1b}[38;2;1;2;3m▀\u{1b}[0m\u{1b}[m\n", "µs – naïve ❤\u{fe0f}\n"] {
+            assert_eq!(printable(text), text);
+        }
+    }
+
+    #[test]
+    fn json_stays_exact() {
+        let document = "{\"name\":\"\u{7f}\u{9b}\u{202e}\"}\n";
+        assert_eq!(printable(document), document);
+        assert!(printable("[not JSON \u{9b}").ends_with("\\u{9b}"));
+    }
+}

@@ -1,0 +1,72 @@
+//! Numbers as programs print them.
+
+/// A number in decimal digits; commas may part thousands, in groups of three. `None` for everything else, such as the
+/// decimal commas of other languages ("1.234,5" and "1,5"), which a program that drops commas would read as another
+/// number. Also `None` for infinity, for what is not a number, and for what is too small to be exact (subnormal).
+///
+/// ```
+/// use seatmap_document::printed_number;
+/// assert_eq!(printed_number("1,234.5"), Some(1234.5));
+/// assert_eq!(printed_number("1.234,5"), None);
+/// ```
+#[must_use]
+pub fn printed_number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let whole_end = unsigned.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(unsigned.len());
+    let (whole, rest) = unsigned.split_at(whole_end);
+    if rest.contains(|c: char| !c.is_ascii_digit() && !".eE+-".contains(c)) || !has_thousands_in_groups(whole) {
+        return None;
+    }
+    let number: f64 = text.replace(',', "").parse().ok()?;
+    (number.is_normal() || is_zero(unsigned)).then_some(number)
+}
+
+/// Whether no digit but 0 stands in the number: what is too small for a number becomes zero as well.
+fn is_zero(unsigned: &str) -> bool {
+    let mantissa = unsigned.split(['e', 'E']).next().unwrap_or_default();
+    !mantissa.contains(|c: char| ('1'..='9').contains(&c))
+}
+
+fn has_thousands_in_groups(whole: &str) -> bool {
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let mut others = groups.peekable();
+    let is_parted = others.peek().is_some();
+    !is_parted || (1..=3).contains(&first.len()) && others.all(|group| group.len() == 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_they_are_printed() {
+        let cases = [
+            ("42", 42.0),
+            (" -1.5\n", -1.5),
+            ("+3", 3.0),
+            ("1e3", 1000.0),
+            ("2.5E-3", 0.0025),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("0", 0.0),
+            ("0.000e5", 0.0),
+            ("1,234", 1234.0),
+            ("12,345,678.25", 12_345_678.25),
+        ];
+        for (text, number) in cases {
+            assert_eq!(printed_number(text), Some(number), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_mean_another_number_is_refused() {
+        for text in [
+            "", ",", ".", "-", "1,5", "1.234,5", "1,23,456", "1234,567", ",123", "1,234,", "1.5,000", "inf", "-nan",
+            "infinity", "0x10", "1e400", "1e-400", "1e-310", "4.9e-324", "1 2", "12 ms", "1_000", "1'000", "1e", "--1",
+        ] {
+            assert_eq!(printed_number(text), None, "{text}");
+        }
+    }
+}
