@@ -164,8 +164,9 @@ fn line_faults(line: &str) -> Vec<&'static str> {
         }
     }
     let is_negative_zero = |word: &str| {
-        let digits = word.trim_matches(|letter: char| !letter.is_ascii_digit() && letter != '-');
-        digits.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c == '0' || c == '.'))
+        let Some(number) = word.trim_start_matches(['(', '[']).strip_prefix('-') else { return false };
+        let digits = number.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+        !digits.is_empty() && digits.chars().all(|letter| letter == '0' || letter == '.')
     };
     if words.iter().any(|word| is_negative_zero(word)) {
         faults.push("a negative zero");

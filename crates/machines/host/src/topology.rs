@@ -136,7 +136,19 @@ pub fn read_gathered(archive: &[u8]) -> Result<Topology, GatherError> {
     Ok(of_tree(&archive::unpack(archive)?)?)
 }
 
+/// All PUs of this computer that run, also those that a cpuset keeps from this process, such as a cell's.
+///
+/// # Errors
+/// [`TopologyError`], if the kernel does not say which PUs they are.
+pub fn whole() -> Result<Topology, TopologyError> {
+    within(&Tree::of_host(), &Allowed::default())
+}
+
 fn of_tree(tree: &Tree) -> Result<Topology, TopologyError> {
+    within(tree, &Allowed::read(tree))
+}
+
+fn within(tree: &Tree, allowed: &Allowed) -> Result<Topology, TopologyError> {
     let running = cpus::running(tree)?;
     let mut nest = cpus::Reader::new(tree, &running).nest();
     device_tree::add(tree, &running, &mut nest);
@@ -146,8 +158,7 @@ fn of_tree(tree: &Tree) -> Result<Topology, TopologyError> {
         let groups = distances::groups(&nodes.nodes, distances);
         groups.into_iter().for_each(|set| nest.insert(Kind::Memory, set, None));
     }
-    let allowed = Allowed::read(tree);
-    let pus = allowed.cpus.map_or_else(|| running.clone(), |cpus| cpus.within(&running));
+    let pus = allowed.cpus.as_ref().map_or_else(|| running.clone(), |cpus| cpus.within(&running));
     if pus.is_empty() {
         return Err(TopologyError::NothingAllowed);
     }

@@ -30,7 +30,7 @@ pub(crate) enum Runtime {
     /// The program reads the number of CPUs once, after it has created threads.
     DotNet,
     /// Its launcher creates a thread that asks for the number of CPUs and sizes the garbage collector and the compilers
-    /// by it. Whoever makes a pool asks again, and is told of the CPUs of the thread that asks.
+    /// by it. A thread that makes a pool asks again, and is told of its own CPUs.
     Java,
     /// Workers start before the script runs; the script asks whenever it starts more (`os.availableParallelism`).
     Node,

@@ -34,7 +34,7 @@ impl Narrowed {
     }
 }
 
-/// What seats are to a program that asks for the number of CPUs again and again.
+/// The meaning of seats to a program that asks for the number of CPUs again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fit {
     /// Its threads may run on all seats.
@@ -46,7 +46,7 @@ pub(crate) enum Fit {
 }
 
 impl Runtimes {
-    /// Notes the program that a process executes. `fit` says what seats are to a runtime.
+    /// Notes the program that a process executes. `fit` says what seats mean to a runtime.
     pub fn note(&mut self, pid: Tid, file: &Path, fit: impl Fn(Runtime) -> Fit) {
         let is_first = self.files.is_empty();
         let known = self.files.get(file).copied();
@@ -98,7 +98,7 @@ impl Runtimes {
     }
 }
 
-/// What seats are to a runtime that asks for the number of CPUs again and again. Where a plan knows how each thread came
+/// The meaning of seats to a runtime that asks for the number of CPUs again and again. Where a plan knows how each thread came
 /// to be, a thread of Java or Node has a seat of its own: the plan was made from a look at that very program. A strict
 /// seating keeps each thread in its seat, and so does a cell, where the kernel moves nothing.
 pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: Runtime) -> Fit {

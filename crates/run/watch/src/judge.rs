@@ -47,7 +47,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What this seating is held against: where neither rules nor seats were named, the seats that the launchers of its
+    /// The same for this seating: where neither rules nor seats were named, the seats that the launchers of its
     /// programs show (`seatmap run`, while it runs).
     #[must_use]
     pub fn of(&self, root: &Root, seating: &Seating) -> Self {

@@ -88,8 +88,8 @@ pub struct Run {
     /// Write the seating as one self-contained page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Leave out the table and the remarks. Lines about seats that were refused or lost, that cannot hold the threads, or
-    /// that make the program do less are printed in any case.
+    /// Leave out the table and the remarks. Lines about seats that were refused or lost, that cannot hold the threads,
+    /// or that make the program do less are printed in any case.
     #[arg(short, long)]
     pub quiet: bool,
     /// The program and its arguments.

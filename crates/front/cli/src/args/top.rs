@@ -24,8 +24,8 @@ pub struct Top {
     /// CAP_PERFMON.
     #[arg(long)]
     pub wakes: bool,
-    /// The seats that the threads should have, as for 'seatmap check': a plan, or what 'seatmap run --report' or 'seatmap
-    /// check -o' wrote; - is stdin. Without it, the seats that a living 'seatmap run' shows.
+    /// The seats that the threads should have, as for 'seatmap check': a plan, or what 'seatmap run --report' or
+    /// 'seatmap check -o' wrote; - is stdin. Without it, the seats that a living 'seatmap run' shows.
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
     /// Accept a plan that was made for another machine.

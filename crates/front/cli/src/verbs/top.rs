@@ -62,7 +62,9 @@ impl Watched {
         let profile = seatmap_host::remembered::host().ok();
         let profile = profile.filter(|profile| profile.core_distance.is_some());
         let measured = profile.map(|profile| profile.home_model.map(|model| model.groups).unwrap_or_default());
-        let groups = SeatGroups::new(&topology, measured.as_deref());
+        // The CPUs of a cell are kept from this process, and belong on the map.
+        let map = seatmap_host::topology::whole().unwrap_or_else(|_| topology.clone());
+        let groups = SeatGroups::new(&map, measured.as_deref());
         let mut watched = Watched { live, topology, measured, groups, standard, wakeups: None };
         if typed.wakes {
             watched.count_wakeups()?;

@@ -204,6 +204,10 @@ fn a_program_in_a_cell_is_told_what_it_heard() {
     }
     let run = cell(&["run", "one", "--report", "report.json", "--", "sleep", "0.1"]);
     let quiet = cell(&["run", "-q", "one", "--", "true"]);
+    // Its CPUs are kept from this process, and are on the map all the same.
+    let view = seatmap(&place, &["top", "--once", "--interval", "100ms"]).output().unwrap();
+    let view = String::from_utf8(view.stdout).unwrap();
+    assert!(view.contains("cell 'one': CPU") && view.contains("[one]"), "{view}");
     assert!(cell(&["destroy", "one"]).status.success());
     let cpu = cpus.split('-').next().unwrap();
     let told = stderr(&run);

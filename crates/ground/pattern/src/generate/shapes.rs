@@ -2,13 +2,16 @@
 
 use super::{Edges, at_most};
 use crate::Edge;
+use seatmap_statistics::words::{agreeing, counted};
 
 /// The patterns that one number describes; `both` is for rings.
 pub(super) fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> {
     let edges: Vec<Edge> = match name {
         "ring" => ring(n, both),
         "pipeline" => (1..n).map(|task| Edge::unit(task - 1, task)).collect(),
-        "pairs" if n % 2 == 1 => return Err(format!("an odd number of tasks does not pair up: {n}")),
+        "pairs" if n % 2 == 1 => {
+            return Err(format!("{} {} not pair up", counted(n, "task"), agreeing(n, "does", "do")));
+        }
         "pairs" => (0..n / 2).flat_map(|at| pair(2 * at, 2 * at + 1)).collect(),
         "master-worker" => (1..n).flat_map(|worker| pair(0, worker)).collect(),
         "binomial-tree" => (1..n).map(|task| Edge::unit(task & (task - 1), task)).collect(),

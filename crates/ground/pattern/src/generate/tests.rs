@@ -52,7 +52,7 @@ fn what_is_no_pattern_is_told_how_to_be_one() {
     let refused = |spec: &str| generate(spec).unwrap_err().to_string();
     assert!(refused("rings:3").contains("no pattern is called 'rings'"));
     assert!(refused("ring").contains("write ring:N[:bidirectional]"));
-    assert!(refused("pairs:3").contains("does not pair up: 3"));
+    assert!(refused("pairs:3").contains("3 tasks do not pair up"));
     assert!(refused("butterfly:12").contains("not a power of two"));
     assert!(refused("all-to-all:1000000").contains("edges"));
     assert!(refused("stencil2d:4").contains("2 numbers joined by x"));

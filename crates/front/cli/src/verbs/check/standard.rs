@@ -34,7 +34,7 @@ impl Standard {
         self.ranks.is_some()
     }
 
-    /// What this seating is held against.
+    /// The rules and seats that this seating is held against.
     pub fn of(&self, seating: &Seating) -> Asked {
         match &self.ranks {
             Some(plan) => {

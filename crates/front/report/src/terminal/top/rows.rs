@@ -48,7 +48,7 @@ pub struct Row {
     pub threads: Vec<Tid>,
 }
 
-/// What a look was found to be.
+/// The judgement on a look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     /// The things that are wrong or worth knowing.
