@@ -1,11 +1,10 @@
 //! The node that measures a pair: round trips, gaps and rates to a node that answers.
 
-use crate::cluster::Trip;
-use crate::echo::{LARGEST, SILENCE, clock_ns, segments};
+use crate::cluster::{End, Trip};
+use crate::echo::{Account, LARGEST, SILENCE, clock_ns};
 use crate::handshake::call;
 use crate::seat::Seat;
 use crate::secret::Secret;
-use seatmap_os::tcp;
 use seatmap_statistics::{median, quantile_sorted, sorted, summarise};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -18,6 +17,11 @@ pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES
 /// Trips of one size: at least so many, and then until the time is over.
 const FEWEST_TRIPS: usize = 24;
 const MOST_TRIPS: usize = 20_000;
+
+/// Where so many take longer than this many times the time for them, a few must do.
+const PATIENCE: f64 = 10.0;
+const FEWEST_SLOW_TRIPS: usize = 6;
+
 const WARM_UP: u32 = 4;
 
 /// The passes over which an interval is drawn.
@@ -47,24 +51,57 @@ pub(crate) struct Found {
     pub retransmits: [u64; 2],
     pub segments: [u64; 2],
     pub clock_offset_ns: f64,
-    pub mtu_bytes: Option<u32>,
+    pub ends: [End; 2],
 }
 
-/// Measures the way to a node that answers at this address; round trips of each size take about this time.
-pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration) -> io::Result<Found> {
-    let mut line = Line::open(address, secret)?;
+/// Measures the way to a node that answers at this address; round trips of each size take about this time. A node that
+/// is silent is given up well before `limit`, so that the one who waits for this result does not blame this node.
+///
+/// # Errors
+/// What was tried last, and why it failed.
+pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration, limit: Duration) -> Result<Found, String> {
+    let mut line = Line::open(address, secret, limit).map_err(|error| tried("a connection", &error, limit))?;
     let mut seat = Seat::new();
+    let before = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
     seat.for_trips(true);
-    let trips = SIZES.iter().map(|size| line.trips(*size, time)).collect::<io::Result<_>>()?;
+    let mut trips = Vec::new();
+    for size in SIZES {
+        let what = format!("messages of {size} B");
+        let through = trips.last().map_or(String::new(), |trip: &Trip| {
+            format!(", and those of {} B come through: larger packets are lost", trip.size_bytes)
+        });
+        trips.push(line.trips(size, time).map_err(|error| tried(&what, &error, limit) + &through)?);
+    }
     seat.for_trips(false);
-    let gap_ns = [line.gap_there()?, line.gap_back()?];
+    let streams = |error: io::Error| tried("streams", &error, limit);
+    let gap_ns = [line.gap_there().map_err(streams)?, line.gap_back().map_err(streams)?];
+    // A stream fills queues, which then drop packets of a healthy link: the losses of trips count.
+    let trips_only = line.accounts().map_err(streams)?;
     let least = STREAM.min(STREAM_TO_TRIPS * time);
-    let rate_mbps = [line.rate(Line::there, least)?, line.rate(Line::back, least)?];
-    let clock_offset_ns = line.clock_offset_ns()?;
-    let (own, theirs) = (segments(&line.stream), line.their_segments()?);
-    let mtu_bytes = tcp::info(&line.stream).map(|info| info.mtu_bytes).filter(|mtu| *mtu > 0);
-    let (retransmits, segments) = ([own.0, theirs.0], [own.1, theirs.1]);
-    Ok(Found { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, mtu_bytes })
+    let rate_mbps = [line.rate(Line::there, least).map_err(streams)?, line.rate(Line::back, least).map_err(streams)?];
+    let clock_offset_ns = line.clock_offset_ns().map_err(|error| tried("its clock", &error, limit))?;
+    let after = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
+    let ends = [0, 1].map(|end| after[end].end(&before[end]));
+    let (retransmits, segments) = (trips_only.map(|own| own.resent), trips_only.map(|own| own.sent));
+    Ok(Found { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, ends })
+}
+
+/// The words for a step that failed.
+fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            format!("no answer to {what} within {:.1} s", silence(limit).as_secs_f64())
+        }
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            format!("the connection broke during {what}")
+        }
+        _ => format!("{what}: {error}"),
+    }
+}
+
+/// How long one answer is waited for: two of them, as for the connection and for what follows, are below the limit.
+fn silence(limit: Duration) -> Duration {
+    (limit / 3).min(SILENCE)
 }
 
 /// A connection to the other node.
@@ -74,11 +111,11 @@ struct Line {
 }
 
 /// Sends to a node for this time. The rate, in Mbit/s.
-pub(crate) fn stream(address: SocketAddr, secret: &Secret, time: Duration) -> io::Result<f64> {
-    let mut line = Line::open(address, secret)?;
+pub(crate) fn stream(address: SocketAddr, secret: &Secret, time: Duration, limit: Duration) -> Result<f64, String> {
+    let mut line = Line::open(address, secret, limit).map_err(|error| tried("a connection", &error, limit))?;
     let (begun, mut sent) = (Instant::now(), 0_u64);
     while begun.elapsed() < time {
-        line.there(FIRST_BYTES, BURST)?;
+        line.there(FIRST_BYTES, BURST).map_err(|error| tried("a stream", &error, limit))?;
         sent += u64::from(FIRST_BYTES) * u64::from(BURST);
     }
     Ok(8e3 * sent as f64 / nanoseconds(begun))
@@ -88,11 +125,12 @@ pub(crate) fn stream(address: SocketAddr, secret: &Secret, time: Duration) -> io
 const BURST: u32 = 16;
 
 impl Line {
-    fn open(address: SocketAddr, secret: &Secret) -> io::Result<Self> {
-        let mut stream = TcpStream::connect_timeout(&address, SILENCE)?;
+    fn open(address: SocketAddr, secret: &Secret, limit: Duration) -> io::Result<Self> {
+        let silence = silence(limit).max(Duration::from_millis(1));
+        let mut stream = TcpStream::connect_timeout(&address, silence)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(SILENCE))?;
-        stream.set_write_timeout(Some(SILENCE))?;
+        stream.set_read_timeout(Some(silence))?;
+        stream.set_write_timeout(Some(silence))?;
         call(&mut stream, secret, &()).map_err(io::Error::other)?;
         Ok(Line { stream, buffer: vec![0x5a; LARGEST as usize] })
     }
@@ -102,11 +140,17 @@ impl Line {
     }
 
     fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
+        let first = self.echo(size, 1)?[0];
+        let enough_ns = PATIENCE * time.as_nanos() as f64;
+        // On a slow link the usual number takes too long; a few tell as much, as its bytes take most of the time.
+        let fewest = ((enough_ns / first) as usize).clamp(FEWEST_SLOW_TRIPS, FEWEST_TRIPS);
+        if fewest == FEWEST_TRIPS {
+            self.echo(size, WARM_UP - 1)?;
+        }
         let begun = Instant::now();
         let mut times = Vec::new();
-        self.echo(size, WARM_UP)?;
-        while times.len() < FEWEST_TRIPS || begun.elapsed() < time && times.len() < MOST_TRIPS {
-            times.extend(self.echo(size, FEWEST_TRIPS as u32)?);
+        while times.len() < fewest || begun.elapsed() < time && times.len() < MOST_TRIPS {
+            times.extend(self.echo(size, fewest as u32)?);
         }
         let passes: Vec<Vec<f64>> = times.chunks(times.len().div_ceil(PASSES)).map(<[f64]>::to_vec).collect();
         let summary = summarise(&passes, u64::from(size)).ok_or(io::ErrorKind::InvalidData)?;
@@ -167,7 +211,9 @@ impl Line {
             count *= 2;
         }
         let bits = 8.0 * f64::from(FIRST_BYTES) * f64::from(count);
-        let times = (0..STREAMS).map(|_| stream(self, FIRST_BYTES, count)).collect::<io::Result<Vec<f64>>>()?;
+        // A single message that takes so long shows the rate of a slow link well.
+        let streams = if count == 1 { 1 } else { STREAMS };
+        let times = (0..streams).map(|_| stream(self, FIRST_BYTES, count)).collect::<io::Result<Vec<f64>>>()?;
         Ok(times.iter().map(|ns| 1e3 * bits / ns).fold(0.0, f64::max))
     }
 
@@ -188,9 +234,14 @@ impl Line {
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    fn their_segments(&mut self) -> io::Result<(u64, u64)> {
+    /// The accounts of this end and of the other one.
+    fn accounts(&mut self) -> io::Result<[Account; 2]> {
         self.order(b'S', 0, 0)?;
-        Ok((self.number()?, self.number()?))
+        let mut theirs = [0; Account::NUMBERS];
+        for number in &mut theirs {
+            *number = self.number()?;
+        }
+        Ok([Account::of(&self.stream), Account::from(theirs)])
     }
 
     fn number(&mut self) -> io::Result<u64> {
@@ -216,11 +267,14 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         serve(listener, secret.clone());
-        let found = drive(address, &secret, Duration::from_millis(5)).unwrap();
+        let found = drive(address, &secret, Duration::from_millis(5), Duration::from_secs(60)).unwrap();
         assert_eq!(found.trips.iter().map(|trip| trip.size_bytes).collect::<Vec<_>>(), SIZES);
         assert!(found.trips.iter().all(|trip| trip.count >= FEWEST_TRIPS && trip.p10_ns <= trip.p90_ns));
         assert!(found.rate_mbps.iter().chain(&found.gap_ns).all(|value| *value > 0.0));
-        assert!(found.segments.iter().all(|sent| *sent > 100) && found.mtu_bytes > Some(1000), "{found:?}");
+        assert!(
+            found.segments.iter().all(|sent| *sent > 100) && found.ends.iter().all(|end| end.mtu_bytes > Some(1000)),
+            "{found:?}"
+        );
         // One clock tells both times: they differ by less than a trip takes.
         assert!(found.clock_offset_ns.abs() < 1e9, "{}", found.clock_offset_ns);
     }
@@ -230,7 +284,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         serve(listener, Secret::new().unwrap());
-        let told = drive(address, &Secret::new().unwrap(), Duration::from_millis(1)).unwrap_err().to_string();
+        let told =
+            drive(address, &Secret::new().unwrap(), Duration::from_millis(1), Duration::from_secs(60)).unwrap_err();
         assert!(told.contains("another secret"), "{told}");
     }
 }

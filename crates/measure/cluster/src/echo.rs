@@ -8,8 +8,9 @@
 //! | `U` | size, count | that many messages come, and one byte goes back after the last |
 //! | `D` | size, count | that many messages go back |
 //! | `T` | | the clock goes back, in nanoseconds since 1970, as eight bytes |
-//! | `S` | | the segments sent again, and sent, go back, as eight bytes each |
+//! | `S` | | this end's account of itself goes back, five numbers of eight bytes each |
 
+use crate::cluster::End;
 use crate::handshake::{hear, welcome};
 use crate::seat::Seat;
 use crate::secret::Secret;
@@ -72,8 +73,8 @@ fn obey(stream: &mut TcpStream, order: u8, buffer: &mut [u8], count: u32) -> io:
         b'D' => (0..count).try_for_each(|_| stream.write_all(buffer)),
         b'T' => stream.write_all(&clock_ns().to_be_bytes()),
         b'S' => {
-            let (resent, sent) = segments(stream);
-            stream.write_all(&[resent.to_be_bytes(), sent.to_be_bytes()].concat())
+            let numbers = Account::of(stream).numbers().map(u64::to_be_bytes);
+            stream.write_all(&numbers.concat())
         }
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
@@ -85,7 +86,53 @@ pub(crate) fn clock_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The segments that this end sent again, and those that it sent; zeros where the kernel does not say.
-pub(crate) fn segments(stream: &TcpStream) -> (u64, u64) {
-    tcp::info(stream).map_or((0, 0), |info| (u64::from(info.resent), u64::from(info.sent)))
+/// What one end knows of itself: counts of its connection, and the times of its thread. Zeros stand for what the kernel
+/// does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    /// Segments that it sent again.
+    pub resent: u64,
+    /// Segments that it sent, those among them.
+    pub sent: u64,
+    mtu_bytes: u64,
+    run_ns: u64,
+    wait_ns: u64,
+}
+
+impl Account {
+    pub(crate) const NUMBERS: usize = 5;
+
+    /// That of the thread that calls, for this connection.
+    pub(crate) fn of(stream: &TcpStream) -> Self {
+        let times = seatmap_os::sched::own_times().unwrap_or_default();
+        let info = tcp::info(stream);
+        Account {
+            resent: info.map_or(0, |info| u64::from(info.resent)),
+            sent: info.map_or(0, |info| u64::from(info.sent)),
+            mtu_bytes: info.map_or(0, |info| u64::from(info.mtu_bytes)),
+            run_ns: times.run_ns,
+            wait_ns: times.wait_ns.unwrap_or(0),
+        }
+    }
+
+    fn numbers(self) -> [u64; Account::NUMBERS] {
+        [self.resent, self.sent, self.mtu_bytes, self.run_ns, self.wait_ns]
+    }
+
+    /// The figures of the time since an earlier account.
+    pub(crate) fn end(&self, before: &Account) -> End {
+        let ran_ns = self.run_ns.saturating_sub(before.run_ns);
+        let waited_ns = self.wait_ns.saturating_sub(before.wait_ns);
+        let all_ns = ran_ns.saturating_add(waited_ns);
+        End {
+            mtu_bytes: u32::try_from(self.mtu_bytes).ok().filter(|bytes| *bytes > 0),
+            wait_share: (ran_ns > 0).then(|| waited_ns as f64 / all_ns as f64),
+        }
+    }
+}
+
+impl From<[u64; Account::NUMBERS]> for Account {
+    fn from([resent, sent, mtu_bytes, run_ns, wait_ns]: [u64; Account::NUMBERS]) -> Self {
+        Account { resent, sent, mtu_bytes, run_ns, wait_ns }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! It is a node like the others, too: a thread comes to the meeting as they do, and obeys.
 
-mod again;
+pub(crate) mod again;
 mod by_mpi;
 
 use crate::callers::{self, accept};
@@ -10,6 +10,7 @@ use crate::choice::{self, SIZE_BYTES, Values};
 use crate::cluster::{Cluster, Exchange, FORMAT, Loaded, Missing, Node, Pair, Stream};
 use crate::drive::Found;
 use crate::handshake::{Called, refuse, welcome};
+use crate::judge::unreachable;
 use crate::launcher::Rank;
 use crate::measure::{MeasureError, Options, Own, Progress};
 use crate::meeting::Host;
@@ -30,6 +31,12 @@ const LOADED_MS: u64 = 500;
 
 /// How often the result so far is kept after its first pairs, so that one that is cut off can go on.
 const KEPT: Duration = Duration::from_secs(1);
+
+/// Pairs that look bad are measured again for at most this time, or for as long as all pairs took at first.
+const AGAIN: Duration = Duration::from_secs(20);
+
+/// The time for the trips of one size when a pair is measured again; as long as at first, if that was shorter.
+const AGAIN_TRIPS: Duration = Duration::from_millis(20);
 
 /// The time that the connections of a process that ends may take to close.
 const CLOSING: Duration = Duration::from_millis(500);
@@ -224,6 +231,7 @@ impl<'a> Lead<'a> {
     }
 
     fn measure(&mut self, progress: &mut dyn FnMut(Progress), keep: &mut dyn FnMut(&Cluster)) {
+        let begun = Instant::now();
         let mut kept = None::<Instant>;
         let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
         let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
@@ -249,7 +257,8 @@ impl<'a> Lead<'a> {
         self.cluster.pairs.sort_by_key(|pair| pair.nodes);
         (self.cluster.groups, self.cluster.held_back) = (chosen.groups, chosen.held_back);
         keep(&self.cluster);
-        self.look_again(progress);
+        let again_for = AGAIN.max(begun.elapsed());
+        again::look_again(&mut Looking { lead: self, until: Instant::now() + again_for, at_most: again_for, progress });
         if self.options.loaded {
             self.measure_loaded(progress);
         }
@@ -273,7 +282,8 @@ impl<'a> Lead<'a> {
             if self.members[*from].lost.is_some() || self.members[*to].lost.is_some() {
                 continue;
             }
-            let order = Order::Stream { address: self.members[*to].said.address, ms: LOADED_MS };
+            let (address, limit_ms) = (self.members[*to].said.address, self.limit_ms());
+            let order = Order::Stream { address, ms: LOADED_MS, limit_ms };
             match send(&mut self.members[*from].stream, &order) {
                 Ok(()) => asked.push([*from, *to]),
                 Err(error) => self.lose(*from, error.to_string()),
@@ -299,7 +309,8 @@ impl<'a> Lead<'a> {
                 continue;
             }
             let trips_ms = u64::try_from(trips.as_millis()).unwrap_or(u64::MAX);
-            let order = Order::Pair { address: self.members[*b].said.address, trips_ms };
+            let (address, limit_ms) = (self.members[*b].said.address, self.limit_ms());
+            let order = Order::Pair { address, trips_ms, limit_ms };
             match send(&mut self.members[*a].stream, &order) {
                 Ok(()) => asked.push([*a, *b]),
                 Err(error) => self.lose(*a, error.to_string()),
@@ -315,6 +326,11 @@ impl<'a> Lead<'a> {
                 None => {}
             }
         }
+    }
+
+    /// The time after which a node that measures another one has given up: it answers before this one is blamed.
+    fn limit_ms(&self) -> u64 {
+        u64::try_from((2 * self.options.timeout / 3).as_millis()).unwrap_or(u64::MAX)
     }
 
     /// The answer of a node; `None` where it went away.
@@ -338,13 +354,31 @@ impl<'a> Lead<'a> {
         self.members[at].lost.get_or_insert(why);
     }
 
-    /// A pair without figures: its second node has gone, or the two do not reach each other.
+    /// A pair without figures: its second node has gone, or the two do not reach each other. A node that two others
+    /// miss, and nobody has measured, is given up: each of its pairs would take as long.
     fn failed(&mut self, [a, b]: [usize; 2], why: String) {
         if has_gone(&self.members[b].stream) {
             return self.lose(b, "its connection broke: the process or the node has ended".to_owned());
         }
         let nodes = [a, b].map(|node| self.cluster.nodes[node].name.clone()).to_vec();
         self.cluster.missing.push(Missing { nodes, why });
+        let pairs = &self.cluster.pairs;
+        let index: BTreeMap<&str, usize> =
+            self.cluster.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+        let has_figures =
+            |name: &str| index.get(name).is_some_and(|node| pairs.iter().any(|pair| pair.nodes.contains(node)));
+        let missing = unreachable::explained(&self.cluster.missing, has_figures);
+        let silent: Vec<(usize, String)> = missing
+            .iter()
+            .filter_map(|one| match &one.nodes[..] {
+                [name] => Some((*index.get(name.as_str())?, one.why.clone())),
+                _ => None,
+            })
+            .collect();
+        self.cluster.missing = missing.into_iter().filter(|one| one.nodes.len() > 1).collect();
+        for (node, why) in silent {
+            self.lose(node, why);
+        }
     }
 
     fn end(&mut self) {
@@ -352,6 +386,29 @@ impl<'a> Lead<'a> {
             // One that has gone needs no word.
             let _ = send(&mut member.stream, &Order::End);
         }
+    }
+}
+
+/// Rank 0 while it measures bad pairs again.
+struct Looking<'l, 'a> {
+    lead: &'l mut Lead<'a>,
+    until: Instant,
+    at_most: Duration,
+    progress: &'l mut dyn FnMut(Progress),
+}
+
+impl again::Again for Looking<'_, '_> {
+    fn cluster(&mut self) -> &mut Cluster {
+        &mut self.lead.cluster
+    }
+
+    fn measure(&mut self, pair: [usize; 2]) {
+        self.lead.measure_round(&[pair], self.lead.options.trips.min(AGAIN_TRIPS));
+    }
+
+    fn may_go_on(&mut self, done: usize, of: usize) -> bool {
+        (self.progress)(Progress::Again { done, of, at_most: self.at_most });
+        Instant::now() < self.until
     }
 }
 
@@ -386,7 +443,8 @@ fn pair(nodes: [usize; 2], found: Found) -> Pair {
         retransmits: found.retransmits,
         segments: found.segments,
         clock_offset_ns: Some(found.clock_offset_ns),
-        mtu_bytes: found.mtu_bytes,
+        mtu_bytes: found.ends[0].mtu_bytes,
+        ends: Some(found.ends),
         beside: None,
     }
 }
@@ -446,6 +504,7 @@ fn turned(pair: &Pair, nodes: [usize; 2]) -> Pair {
     turned.gap_ns.reverse();
     turned.retransmits.reverse();
     turned.segments.reverse();
+    turned.ends = pair.ends.map(|[first, second]| [second, first]);
     turned.clock_offset_ns = pair.clock_offset_ns.map(|ns| -ns);
     turned
 }

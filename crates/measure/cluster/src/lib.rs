@@ -43,13 +43,15 @@ mod rank_error;
 pub mod ranks;
 mod seat;
 pub mod secret;
+#[cfg(test)]
+mod simulated;
 pub mod spread;
 pub mod table;
 pub mod topology;
 mod wire;
 mod worker;
 
-pub use cluster::{Beside, Cluster, Exchange, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
+pub use cluster::{Beside, Cluster, End, Exchange, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
 pub use facts::Facts;
 pub use launcher::Rank;
 pub use measure::{MeasureError, Options, Progress};

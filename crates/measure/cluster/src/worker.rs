@@ -34,10 +34,11 @@ pub(crate) struct Introduction {
 pub(crate) enum Order {
     /// Measure this node's core distances.
     Profile,
-    /// Measure the way to the node at this address; trips of each size take so many ms.
-    Pair { address: SocketAddr, trips_ms: u64 },
-    /// Send to the node at this address for so many ms.
-    Stream { address: SocketAddr, ms: u64 },
+    /// Measure the way to the node at this address; trips of each size take so many ms. Rank 0 waits for longer than
+    /// `limit_ms`.
+    Pair { address: SocketAddr, trips_ms: u64, limit_ms: u64 },
+    /// Send to the node at this address for so many ms, with the same limit.
+    Stream { address: SocketAddr, ms: u64, limit_ms: u64 },
     /// Run the program for MPI in the place of this rank.
     Mpi(Box<mpi::Task>),
     /// It is done.
@@ -95,15 +96,15 @@ pub(crate) fn obey(stream: &mut TcpStream, rank: usize, own: Own, secret: &Secre
         let answer = match order {
             Order::End => return Ok(()),
             Order::Profile => Answer::Profile(own.profile.as_ref().and_then(|measure| measure()).map(Box::new)),
-            Order::Pair { address, trips_ms } => match drive(address, secret, Duration::from_millis(trips_ms)) {
-                Ok(found) => Answer::Pair(Box::new(found)),
-                Err(error) => Answer::Failed(error.to_string()),
-            },
+            Order::Pair { address, trips_ms, limit_ms } => {
+                let [trips, limit] = [trips_ms, limit_ms].map(Duration::from_millis);
+                drive(address, secret, trips, limit).map_or_else(Answer::Failed, |found| Answer::Pair(Box::new(found)))
+            }
             Order::Mpi(task) => mpi::run(&task, rank).map_or_else(Answer::Failed, Answer::Mpi),
-            Order::Stream { address, ms } => match send_for(address, secret, Duration::from_millis(ms)) {
-                Ok(rate_mbps) => Answer::Rate(rate_mbps),
-                Err(error) => Answer::Failed(error.to_string()),
-            },
+            Order::Stream { address, ms, limit_ms } => {
+                let [time, limit] = [ms, limit_ms].map(Duration::from_millis);
+                send_for(address, secret, time, limit).map_or_else(Answer::Failed, Answer::Rate)
+            }
         };
         send(stream, &answer).map_err(RankError::Lead)?;
     }
