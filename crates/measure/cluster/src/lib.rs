@@ -17,6 +17,7 @@
 //! | [`fit`] | groups of nodes, and the values of pairs that nobody measured |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
 //! | [`judge`] | what is wrong with a cluster, by name |
+//! | [`names`] | names of nodes in little room |
 //! | [`table`] | the round trips of all pairs as CSV |
 //! | [`topology`] | the groups as Slurm's description of the network |
 //! | [`ranks`] | the cluster as places for the ranks of a job |
@@ -39,6 +40,7 @@ mod lead;
 pub mod measure;
 pub mod meeting;
 pub mod mpi;
+pub mod names;
 mod rank_error;
 pub mod ranks;
 mod seat;

@@ -178,7 +178,24 @@ fn members(
     let pids: BTreeSet<Tid> = tids.difference(known).copied().filter_map(program).collect();
     let programs: BTreeSet<Tid> =
         pids.into_iter().filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false)).collect();
+    let programs = without_supervisors(files, programs, known);
     if programs.is_empty() { Err(ChoiceError::Empty(looked_for)) } else { Ok(programs) }
+}
+
+/// The program whose `run` starts others and waits for them.
+const SUPERVISOR: &str = "seatmap";
+
+/// Processes of a job without those of this program that have started others of them and wait: nobody asked for a seat
+/// for these.
+fn without_supervisors(files: &mut Files, processes: BTreeSet<Tid>, known: &BTreeSet<Tid>) -> BTreeSet<Tid> {
+    let parents: BTreeSet<Tid> =
+        processes.union(known).filter_map(|pid| files.stat(*pid, *pid, |stat| stat.parent)).collect();
+    let is_supervisor = |pid: &Tid| {
+        let file = parents.contains(pid).then(|| program_file(files, *pid)).flatten();
+        file.is_some_and(|file| file.rsplit('/').next() == Some(SUPERVISOR))
+    };
+    let supervisors: BTreeSet<Tid> = processes.iter().copied().filter(is_supervisor).collect();
+    processes.difference(&supervisors).copied().collect()
 }
 
 fn of_unit(files: &mut Files, known: &BTreeSet<Tid>, name: &str) -> Result<BTreeSet<Tid>, ChoiceError> {

@@ -4,6 +4,7 @@
 //! computer that stays busy makes all of them slow: a pair is bad if it is worse than its like, look after look. A
 //! bad one stays bad.
 
+use crate::choice::{self, SIZE_BYTES, Values};
 use crate::cluster::{Beside, Cluster, Pair};
 use crate::judge::beside::Look;
 use crate::judge::{Fault, Judgement};
@@ -36,6 +37,7 @@ pub(crate) fn look_again(again: &mut dyn Again) {
     let mut tries = BTreeMap::<[usize; 2], usize>::new();
     let mut rng = fastrand::Rng::with_seed(17);
     loop {
+        regroup(again.cluster());
         let mut judgement = Judgement::of(again.cluster());
         if look_near(again, &judgement.faults) {
             judgement = Judgement::of(again.cluster());
@@ -62,6 +64,15 @@ pub(crate) fn look_again(again: &mut dyn Again) {
                 own.beside = Beside::of(all);
             }
         }
+    }
+}
+
+/// Finds the groups anew by the figures that count now: a busy moment may have hidden one.
+fn regroup(cluster: &mut Cluster) {
+    let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
+    let mut known: Values = cluster.pairs.iter().filter_map(value).collect();
+    if let Some(groups) = choice::groups(cluster.nodes.len(), &mut known) {
+        cluster.groups = groups;
     }
 }
 

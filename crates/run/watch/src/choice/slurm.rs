@@ -1,6 +1,6 @@
 //! The Slurm step that this program runs in.
 
-use super::{ChoiceError, members, programs, variable};
+use super::{ChoiceError, members, programs, variable, without_supervisors};
 use crate::files::Files;
 use seatmap_os::Tid;
 use seatmap_os::hierarchy::Hierarchies;
@@ -47,6 +47,7 @@ fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<T
     };
     let all = programs(files, known)?.into_iter().map(|program| program.pid);
     let found: BTreeSet<Tid> = all.filter(|pid| is_same(files, *pid)).collect();
+    let found = without_supervisors(files, found, known);
     if found.is_empty() { Err(ChoiceError::Empty(format!("the Slurm step of job {job}"))) } else { Ok(found) }
 }
 
