@@ -63,9 +63,11 @@ measuring_on() {
 
 wait_for_process() { until [ -n "$(measuring_on "$1")" ]; do sleep 0.05; done; }
 
-# Waits until some pairs are measured, and stops the process on node $1.
+wait_for_pairs() { until grep -q '"rate_mbps"' cluster.json 2>/dev/null; do sleep 0.05; done; }
+
+# Stops the process on node $1 when some pairs are measured.
 stop() {
-    until grep -q '"rate_mbps"' cluster.json 2>/dev/null; do sleep 0.05; done
+    wait_for_pairs
     for process in $(measuring_on "$1"); do kill -STOP "$process"; done
 }
 

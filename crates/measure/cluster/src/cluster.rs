@@ -233,15 +233,12 @@ impl Pair {
         for end in 0..2 {
             self.rate_mbps[end] = self.rate_mbps[end].max(other.rate_mbps[end]);
             self.gap_ns[end] = self.gap_ns[end].min(other.gap_ns[end]);
-            // The smaller share of segments that went twice, of an end that sent any.
+            // Nothing but the link loses packets of round trips: all of them count.
+            self.retransmits[end] = self.retransmits[end].saturating_add(other.retransmits[end]);
+            self.segments[end] = self.segments[end].saturating_add(other.segments[end]);
             if let (Some(own), Some(other)) = (&mut self.ends, other.ends) {
                 let least = [own[end].wait_share, other[end].wait_share].into_iter().flatten().reduce(f64::min);
                 own[end].wait_share = least;
-            }
-            let [own, their] = [(self.retransmits, self.segments), (other.retransmits, other.segments)]
-                .map(|(resent, sent)| resent[end] as f64 / sent[end].max(1) as f64);
-            if their < own && other.segments[end] > 0 {
-                (self.retransmits[end], self.segments[end]) = (other.retransmits[end], other.segments[end]);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::cluster::{End, Trip};
 use crate::echo::{Account, LARGEST, SILENCE, clock_ns};
-use crate::handshake::call;
+use crate::handshake::{HandshakeError, call};
 use crate::seat::Seat;
 use crate::secret::Secret;
 use seatmap_statistics::{median, quantile_sorted, sorted, summarise};
@@ -58,7 +58,7 @@ pub(crate) struct Found {
 /// is silent is given up well before `limit`, so that the one who waits for this result does not blame this node.
 ///
 /// # Errors
-/// What was tried last, and why it failed.
+/// The step that failed, and why.
 pub(crate) fn drive(address: SocketAddr, secret: &Secret, time: Duration, limit: Duration) -> Result<Found, String> {
     let mut line = Line::open(address, secret, limit).map_err(|error| tried("a connection", &error, limit))?;
     let mut seat = Seat::new();
@@ -131,7 +131,10 @@ impl Line {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(silence))?;
         stream.set_write_timeout(Some(silence))?;
-        call(&mut stream, secret, &()).map_err(io::Error::other)?;
+        call(&mut stream, secret, &()).map_err(|error| match error {
+            HandshakeError::Connection(error) => error,
+            other => io::Error::other(other),
+        })?;
         Ok(Line { stream, buffer: vec![0x5a; LARGEST as usize] })
     }
 

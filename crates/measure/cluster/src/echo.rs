@@ -86,7 +86,7 @@ pub(crate) fn clock_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What one end knows of itself: counts of its connection, and the times of its thread. Zeros stand for what the kernel
+/// One end's figures of itself: counts of its connection, and the times of its thread. Zeros stand for what the kernel
 /// does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Account {

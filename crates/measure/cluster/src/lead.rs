@@ -3,11 +3,13 @@
 //! It is a node like the others, too: a thread comes to the meeting as they do, and obeys.
 
 pub(crate) mod again;
+mod arrangements;
 mod by_mpi;
+mod looking;
 
 use crate::callers::{self, accept};
 use crate::choice::{self, SIZE_BYTES, Values};
-use crate::cluster::{Cluster, Exchange, FORMAT, Loaded, Missing, Node, Pair, Stream};
+use crate::cluster::{Cluster, FORMAT, Loaded, Missing, Node, Pair, Stream};
 use crate::drive::Found;
 use crate::handshake::{Called, refuse, welcome};
 use crate::judge::unreachable;
@@ -19,6 +21,8 @@ use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::wire::{self, receive, send};
 use crate::worker::{Answer, Introduction, Order, introduce, obey};
+use arrangements::arrangements;
+use looking::Looking;
 use seatmap_os::CpuList;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -31,12 +35,6 @@ const LOADED_MS: u64 = 500;
 
 /// How often the result so far is kept after its first pairs, so that one that is cut off can go on.
 const KEPT: Duration = Duration::from_secs(1);
-
-/// Pairs that look bad are measured again for at most this time, or for as long as all pairs took at first.
-const AGAIN: Duration = Duration::from_secs(20);
-
-/// The time for the trips of one size when a pair is measured again; as long as at first, if that was shorter.
-const AGAIN_TRIPS: Duration = Duration::from_millis(20);
 
 /// The time that the connections of a process that ends may take to close.
 const CLOSING: Duration = Duration::from_millis(500);
@@ -257,8 +255,7 @@ impl<'a> Lead<'a> {
         self.cluster.pairs.sort_by_key(|pair| pair.nodes);
         (self.cluster.groups, self.cluster.held_back) = (chosen.groups, chosen.held_back);
         keep(&self.cluster);
-        let again_for = AGAIN.max(begun.elapsed());
-        again::look_again(&mut Looking { lead: self, until: Instant::now() + again_for, at_most: again_for, progress });
+        again::look_again(&mut Looking::new(self, begun.elapsed(), progress));
         if self.options.loaded {
             self.measure_loaded(progress);
         }
@@ -387,51 +384,6 @@ impl<'a> Lead<'a> {
             let _ = send(&mut member.stream, &Order::End);
         }
     }
-}
-
-/// Rank 0 while it measures bad pairs again.
-struct Looking<'l, 'a> {
-    lead: &'l mut Lead<'a>,
-    until: Instant,
-    at_most: Duration,
-    progress: &'l mut dyn FnMut(Progress),
-}
-
-impl again::Again for Looking<'_, '_> {
-    fn cluster(&mut self) -> &mut Cluster {
-        &mut self.lead.cluster
-    }
-
-    fn measure(&mut self, pair: [usize; 2]) {
-        self.lead.measure_round(&[pair], self.lead.options.trips.min(AGAIN_TRIPS));
-    }
-
-    fn may_go_on(&mut self, done: usize, of: usize) -> bool {
-        (self.progress)(Progress::Again { done, of, at_most: self.at_most });
-        Instant::now() < self.until
-    }
-}
-
-/// The arrangements of streams, each with its ways. In the order of the groups, so that the first half of the nodes
-/// is as far from the second as it can be.
-fn arrangements(groups: &[Vec<usize>], nodes: usize) -> Vec<(Exchange, Vec<[usize; 2]>)> {
-    if nodes < 2 {
-        return Vec::new();
-    }
-    let mut order = groups.concat();
-    order.extend((0..nodes).filter(|node| groups.iter().all(|group| !group.contains(node))));
-    let half = nodes / 2;
-    let across = (0..half).flat_map(|at| {
-        let [a, b] = [order[at], order[at + half]];
-        [[a, b], [b, a]]
-    });
-    let next = (0..nodes).map(|at| [order[at], order[(at + 1) % nodes]]);
-    let to_one = order[1..].iter().map(|from| [*from, order[0]]);
-    vec![
-        (Exchange::Bisection, across.collect()),
-        (Exchange::Neighbours, next.collect()),
-        (Exchange::Incast, to_one.collect()),
-    ]
 }
 
 fn pair(nodes: [usize; 2], found: Found) -> Pair {

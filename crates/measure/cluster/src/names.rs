@@ -21,7 +21,7 @@ pub fn apart(names: &[&str], width: usize) -> Vec<String> {
     let rest: Vec<Vec<char>> = letters.iter().map(|name| name[begin..].to_vec()).collect();
     let end = common(&rest, |name, at| name.len().checked_sub(at + 1).map(|at| name[at]));
     let shortened = |name: &Vec<char>| {
-        // What all end with stays where there is room for it.
+        // Letters that all end with stay where there is room for them.
         let whole: String = name.iter().collect();
         let sign = if begin > 0 { LEFT_OUT } else { "" };
         if name.len() + sign.len() <= width {

@@ -3,7 +3,7 @@
 use super::figures::{Figure, Item};
 use seatmap_statistics::quantile_sorted;
 
-/// What a cause does to one figure of the ways on one side of its part.
+/// The change that a cause makes to one figure of the ways on one side of its part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Effect {
     pub figure: Figure,

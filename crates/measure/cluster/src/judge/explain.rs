@@ -15,7 +15,7 @@ const PAIR: f64 = 3.5;
 const UPLINK: f64 = 5.0;
 const TIER: f64 = 2.0;
 
-/// What two directions cost more than one, which is less than two causes.
+/// Two directions cost so much more than one, which is less than two causes.
 const BOTH: f64 = 0.5;
 
 /// A pair is worth a look as a cause of its own if one of its figures costs at least this.

@@ -5,8 +5,8 @@ use super::figures::{Figure, Item};
 use seatmap_statistics::{quantile, quantile_sorted, sorted};
 use std::collections::BTreeMap;
 
-/// The share of segments that healthy links send again, at least: a full queue drops one now and then.
-const LEAST_LOST: f64 = 0.0005;
+/// The share of segments of round trips that healthy links send again, at least.
+const LEAST_LOST: f64 = 0.0002;
 
 /// A network without a fault, and all figures beside it.
 pub(super) struct Network<'a> {

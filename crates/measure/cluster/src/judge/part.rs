@@ -7,11 +7,11 @@ use super::figures::{Figure, Item};
 pub(crate) enum Part {
     /// A node with its link.
     Node(usize),
-    /// What connects the nodes of a group with the others.
+    /// The connection of a group's nodes with the others.
     Uplink(usize),
     /// All links of a group.
     Switch(usize),
-    /// What two nodes have of their own, such as a route.
+    /// A way that only two nodes use, such as a route.
     Pair([usize; 2]),
     /// The distance between two groups: farther than others, and not a fault.
     Tier([usize; 2]),

@@ -103,7 +103,7 @@ const FAULTS: [(&str, Fault); 17] = [
     }),
 ];
 
-/// What is wrong with the findings, if anything.
+/// Words about wrong findings; `None` where they are right.
 fn verdict(cluster: &Cluster, nodes: &[usize], words: &str) -> Option<String> {
     let names: Vec<String> = nodes.iter().map(|node| format!("n{node}")).collect();
     let found = faults(cluster);

@@ -1,4 +1,4 @@
-//! What each cause of an explanation is, by its effects, and whether it is bad enough to be a fault.
+//! The kind of each cause of an explanation, by its effects, and whether it is bad enough to be a fault.
 
 use super::effect::{Change, Effect};
 use super::explain::{Cause, Explanation};
@@ -19,10 +19,11 @@ const JITTER_SHARE: f64 = 2.0;
 const WAITS: f64 = 0.25;
 const WAITS_FACTOR: f64 = 3.0;
 
-/// A way loses packets if at least so many segments were sent again, and this share of all, and so many times the
-/// usual share of such ways.
-const FEWEST_RESENT: u64 = 4;
-const LOST_SHARE: f64 = 0.003;
+/// A part loses packets if at least so many segments of round trips were sent again, and this share of all, and so many
+/// times the usual share: of round trips, healthy ways send 0 to 2 of 10,000 again. A single way has fewer segments.
+const FEWEST_RESENT: u64 = 5;
+const LOST_SHARE: f64 = 0.001;
+const LOST_SHARE_OF_PAIR: f64 = 0.002;
 const LOST_FACTOR: f64 = 4.0;
 
 /// A delay scatters less than this many times what nine of ten messages are late: hardly at all on an idle computer.
@@ -144,7 +145,9 @@ impl Court<'_> {
             };
             let all = items.fold(Losses::default(), sum);
             let usual = covered.first().map(|at| self.network().usual[*at])?;
-            let is_bad = all.resent >= FEWEST_RESENT && all.share() >= LOST_SHARE.max(LOST_FACTOR * usual);
+            let is_pair = matches!(cause.place.part, Part::Pair(_));
+            let least = if is_pair { LOST_SHARE_OF_PAIR } else { LOST_SHARE };
+            let is_bad = all.resent >= FEWEST_RESENT && all.share() >= least.max(LOST_FACTOR * usual);
             is_bad.then_some(all)
         };
         [of_side(0), of_side(1)]
