@@ -20,7 +20,7 @@ const NEARER: f64 = 1.15;
 const ALONE: f64 = 2.0;
 
 /// The cost more if no other way leads between switches, so that its ways cannot be compared with any.
-const UNCOMPARED: f64 = 3.0;
+const UNCOMPARED: f64 = 4.0;
 
 /// A lone node whose small messages take longer than those inside groups by a factor of this range may be behind
 /// another switch; a very slow link makes them later than that.
@@ -116,14 +116,24 @@ fn price(items: &[Item], group: &[usize], alone: &[usize]) -> f64 {
     alone.iter().map(of_one).sum()
 }
 
-/// Whether the small messages of a node take longer than those inside groups.
+/// The bits of a small message with the headers of Ethernet, IP and TCP.
+const SMALL_BITS: f64 = 8.0 * 74.0;
+
+/// Whether the small messages of a node take longer than those inside groups, besides the time that its link needs for
+/// their bits.
 fn is_farther(items: &[Item], group: &[usize], node: usize) -> bool {
-    let times = |counts: &dyn Fn(&Item) -> bool| {
-        let of = items.iter().filter(|item| item.figure == Figure::Time && counts(item));
+    let middle = |figure: Figure, counts: &dyn Fn(&Item) -> bool| {
+        let of = items.iter().filter(|item| item.figure == figure && counts(item));
         median(&of.map(|item| item.value).collect::<Vec<f64>>())
     };
-    let own = times(&|item| item.from == node || item.to == node);
-    let inside = times(&|item| group[item.from] == group[item.to]);
+    let is_own = |item: &Item| item.from == node || item.to == node;
+    let is_inside = |item: &Item| group[item.from] == group[item.to];
+    // There and back; microseconds for a bit are 1,000 nanoseconds.
+    let sending_ns = |counts: &dyn Fn(&Item) -> bool| {
+        middle(Figure::Slowness, counts).map_or(0.0, |slowness| 2.0 * SMALL_BITS * 1e3 * slowness)
+    };
+    let own = middle(Figure::Time, &is_own).map(|ns| ns - sending_ns(&is_own));
+    let inside = middle(Figure::Time, &is_inside).map(|ns| ns - sending_ns(&is_inside));
     own.zip(inside).is_some_and(|(own, inside)| FARTHER.contains(&(own / inside)))
 }
 

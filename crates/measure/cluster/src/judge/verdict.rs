@@ -26,6 +26,9 @@ const LOST_SHARE: f64 = 0.001;
 const LOST_SHARE_OF_PAIR: f64 = 0.002;
 const LOST_FACTOR: f64 = 4.0;
 
+/// The other direction loses packets, too, from this share of the losses of the first one.
+const OTHER_WAY: f64 = 0.3;
+
 /// A delay scatters less than this many times what nine of ten messages are late: hardly at all on an idle computer.
 /// Two uniform delays, one each way, scatter 2.5 times as much, from the tenth to the ninetieth percentile of a
 /// triangular distribution; 24 messages a pair through the relay of `scripts/cluster` showed 1.1 to 1.9.
@@ -150,7 +153,10 @@ impl Court<'_> {
             let is_bad = all.resent >= FEWEST_RESENT && all.share() >= least.max(LOST_FACTOR * usual);
             is_bad.then_some(all)
         };
-        [of_side(0), of_side(1)]
+        let both = [of_side(0), of_side(1)];
+        let most = both.into_iter().flatten().map(Losses::share).fold(0.0, f64::max);
+        // Lost acknowledgements make the other end send again as well, now and then.
+        both.map(|losses| losses.filter(|losses| losses.share() >= OTHER_WAY * most))
     }
 
     fn slow(&self, cause: &Cause) -> Option<Slow> {
@@ -159,13 +165,13 @@ impl Court<'_> {
         let factor = |side: usize| {
             let effect = self.effects(cause, Figure::Slowness).find(|effect| effect.side == side)?;
             let covered = self.covered(cause, effect);
-            let changed = |at: &usize| self.explanation.model[*at] > 1.01 * without[*at];
-            // Of a limit, the way tells most on which the others would let a stream be fastest.
-            let over = |at: usize| match effect.change {
-                Change::Limit(limit) => limit / without[at],
-                _ => self.explanation.model[at] / without[at],
+            let least = |of: &dyn Fn(usize) -> f64| covered.iter().map(|at| of(*at)).fold(f64::INFINITY, f64::min);
+            let value = |at: usize| self.network().value[at];
+            // The best stream that was measured, over the best one that there would be without the cause.
+            let factor = match effect.change {
+                Change::Limit(_) => least(&value) / least(&|at| without[at]),
+                _ => least(&|at| value(at) / without[at]),
             };
-            let factor = covered.iter().copied().filter(changed).map(over).fold(0.0, f64::max);
             let shown = covered.iter().map(|at| self.network().shown[*at] / without[*at]).fold(0.0, f64::max);
             let is_bad = if is_pair { factor >= SLOW && shown >= SLOW } else { factor >= SLOW_PART };
             is_bad.then_some(factor)
