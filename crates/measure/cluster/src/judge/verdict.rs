@@ -20,10 +20,9 @@ const WAITS: f64 = 0.25;
 const WAITS_FACTOR: f64 = 3.0;
 
 /// A part loses packets if at least so many segments of round trips were sent again, and this share of all, and so many
-/// times the usual share: of round trips, healthy ways send 0 to 2 of 10,000 again. A single way has fewer segments.
+/// times the usual share: busy computers send up to 0.15 % again without a loss, as answers come late.
 const FEWEST_RESENT: u64 = 5;
-const LOST_SHARE: f64 = 0.001;
-const LOST_SHARE_OF_PAIR: f64 = 0.002;
+const LOST_SHARE: f64 = 0.003;
 const LOST_FACTOR: f64 = 4.0;
 
 /// The other direction loses packets, too, from this share of the losses of the first one.
@@ -148,9 +147,7 @@ impl Court<'_> {
             };
             let all = items.fold(Losses::default(), sum);
             let usual = covered.first().map(|at| self.network().usual[*at])?;
-            let is_pair = matches!(cause.place.part, Part::Pair(_));
-            let least = if is_pair { LOST_SHARE_OF_PAIR } else { LOST_SHARE };
-            let is_bad = all.resent >= FEWEST_RESENT && all.share() >= least.max(LOST_FACTOR * usual);
+            let is_bad = all.resent >= FEWEST_RESENT && all.share() >= LOST_SHARE.max(LOST_FACTOR * usual);
             is_bad.then_some(all)
         };
         let both = [of_side(0), of_side(1)];
