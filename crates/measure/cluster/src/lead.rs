@@ -352,7 +352,7 @@ impl<'a> Lead<'a> {
     }
 
     /// A pair without figures: its second node has gone, or the two do not reach each other. A node that two others
-    /// miss, and nobody has measured, is given up: each of its pairs would take as long.
+    /// miss, and more than have measured it, is given up: each of its pairs would take as long.
     fn failed(&mut self, [a, b]: [usize; 2], why: String) {
         if has_gone(&self.members[b].stream) {
             return self.lose(b, "its connection broke: the process or the node has ended".to_owned());
@@ -362,9 +362,11 @@ impl<'a> Lead<'a> {
         let pairs = &self.cluster.pairs;
         let index: BTreeMap<&str, usize> =
             self.cluster.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
-        let has_figures =
-            |name: &str| index.get(name).is_some_and(|node| pairs.iter().any(|pair| pair.nodes.contains(node)));
-        let missing = unreachable::explained(&self.cluster.missing, has_figures);
+        let measured = |name: &str| {
+            let of = |node: &usize| pairs.iter().filter(|pair| pair.nodes.contains(node)).count();
+            index.get(name).map_or(0, of)
+        };
+        let missing = unreachable::explained(&self.cluster.missing, measured);
         let silent: Vec<(usize, String)> = missing
             .iter()
             .filter_map(|one| match &one.nodes[..] {
