@@ -1,5 +1,6 @@
 //! A model of a cluster for tests: parts with rates, delays and losses, any of which may be bad, and pairs as they
-//! would be measured through them, with the noise of a computer that is idle or busy. No test on it depends on real time.
+//! would be measured through them, with the noise of a computer that is idle or busy. No test on it depends on real
+//! time.
 
 use crate::choice::{SIZE_BYTES, Values, choose};
 use crate::cluster::{Cluster, End, FORMAT, Node, Pair, Trip};

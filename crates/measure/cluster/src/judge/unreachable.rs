@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const FEWEST_PARTNERS: usize = 2;
 
 /// Puts one entry for a node in the place of those of its pairs, where most of them are missing: the fewest nodes that
-/// explain what is missing. `measured` is the number of a node's pairs that were measured: a node that was well before it
-/// failed has some.
+/// explain what is missing. `measured` is the number of a node's pairs that were measured: a node that was well before
+/// it failed has some.
 pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
     let mut left: Vec<Missing> = missing.to_vec();
     let gone: BTreeSet<String> =
@@ -46,8 +46,8 @@ pub(crate) fn unreached(partners: &[String], why: &str) -> String {
 
 impl Court<'_> {
     pub(super) fn unreachable(&self) -> Vec<Fault> {
-        let has_figures =
-            |name: &str| self.cluster.pairs.iter().any(|pair| pair.nodes.iter().any(|node| self.name(*node) == name));
+        let has = |pair: &&Pair, name: &str| pair.nodes.iter().any(|node| self.name(*node) == name);
+        let measured = |name: &str| self.cluster.pairs.iter().filter(|pair| has(pair, name)).count();
         let fault = |missing: Missing| {
             let sentence = format!("{} could not be measured: {}", missing.nodes.join(" to "), missing.why);
             Fault { kind: Kind::Unreachable, nodes: missing.nodes, one_way: false, factor: None, sentence, place: None }
