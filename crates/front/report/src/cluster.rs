@@ -11,6 +11,10 @@ use seatmap_statistics::median;
 /// The most nodes whose pairs are all shown.
 const MOST_NODES: usize = 24;
 
+/// The letters of a name at the edge of the table of pairs, and of the names of a group.
+const MATRIX_WIDTH: usize = 12;
+const GROUP_WIDTH: usize = 27;
+
 /// The most nodes of a group that are named.
 const MOST_NAMED: usize = 8;
 
@@ -162,8 +166,9 @@ fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
         return String::new();
     };
     let is_measured = |a: usize, b: usize| cluster.pairs.iter().any(|pair| pair.nodes == [a.min(b), a.max(b)]);
-    let width = order.iter().map(|node| cluster.nodes[*node].name.chars().count()).max().unwrap_or(0).clamp(7, 12);
-    let short = |node: usize| cluster.nodes[node].name.chars().take(width).collect::<String>();
+    let names = apart(cluster, MATRIX_WIDTH);
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
+    let short = |node: usize| names[node].as_str();
     let cell = |a: usize, b: usize| match (a == b, is_measured(a, b)) {
         (true, _) => ".".to_owned(),
         (_, true) => format!("{:.2}", fit.value(a, b) / 1e6),
@@ -229,14 +234,26 @@ fn odd(cluster: &Cluster) -> String {
     odd + &noisy(cluster)
 }
 
+/// The names of all nodes, told apart in about this many letters.
+pub(crate) fn apart(cluster: &Cluster, width: usize) -> Vec<String> {
+    let names: Vec<&str> = cluster.nodes.iter().map(|node| node.name.as_str()).collect();
+    seatmap_cluster::names::apart(&names, width)
+}
+
 /// The names of nodes, the first few of many.
 pub(crate) fn named(cluster: &Cluster, nodes: &[usize]) -> String {
-    let names: Vec<&str> = nodes.iter().take(MOST_NAMED).map(|node| cluster.nodes[*node].name.as_str()).collect();
     let more = if nodes.len() > MOST_NAMED { format!(" +{}", nodes.len() - MOST_NAMED) } else { String::new() };
-    let all = names.join(" ") + &more;
-    match all.chars().count() {
-        0..=27 => all,
-        _ => format!("{}.. ({})", all.chars().take(18).collect::<String>(), nodes.len()),
+    let few = &nodes[..nodes.len().min(MOST_NAMED)];
+    let all = few.iter().map(|node| cluster.nodes[*node].name.as_str()).collect::<Vec<&str>>().join(" ") + &more;
+    if all.chars().count() <= GROUP_WIDTH {
+        return all;
+    }
+    let names = apart(cluster, MATRIX_WIDTH);
+    let short =
+        seatmap_cluster::topology::short(&nodes.iter().map(|node| names[*node].as_str()).collect::<Vec<&str>>());
+    match short.chars().count() {
+        0..=GROUP_WIDTH => short,
+        _ => format!("{}.. ({})", short.chars().take(GROUP_WIDTH - 9).collect::<String>(), nodes.len()),
     }
 }
 

@@ -102,6 +102,12 @@ impl Times {
     }
 }
 
+/// The times of the thread that calls; `None` where the kernel does not count them, or `/proc` is not there.
+#[must_use]
+pub fn own_times() -> Option<Times> {
+    Times::parse(&std::fs::read("/proc/thread-self/schedstat").ok()?)
+}
+
 /// A thread's `status` file (proc_pid_status(5)), as far as it concerns seats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status<'a> {

@@ -47,7 +47,7 @@ pub fn choose(names: &[String], all: bool, known: &mut Values, probe: &mut Probe
     let every: Vec<[usize; 2]> = pairs(names.len()).collect();
     if all || every.len() <= chooser.budget {
         chooser.measure(&every);
-        let groups = chooser.components();
+        let groups = chooser.divided_components();
         return Chosen { groups, held_back: None };
     }
     chooser.begin(&natural_order(names));
@@ -64,6 +64,13 @@ fn pairs(nodes: usize) -> impl Iterator<Item = [usize; 2]> {
 
 fn pair(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
+}
+
+/// The groups by the values of all pairs; `None` where some pair has none.
+pub(crate) fn groups(nodes: usize, known: &mut Values) -> Option<Vec<Vec<usize>>> {
+    let is_whole = pairs(nodes).all(|pair| known.contains_key(&pair));
+    let chooser = Chooser { nodes, budget: 0, known, probe: &mut |_| Vec::new() };
+    is_whole.then(|| chooser.divided_components())
 }
 
 struct Chooser<'a> {
@@ -124,6 +131,26 @@ impl Chooser<'_> {
     /// The nodes that near pairs join, the largest part first.
     fn components(&self) -> Vec<Vec<usize>> {
         self.parts(self.limit().unwrap_or(f64::INFINITY))
+    }
+
+    fn divided_components(&self) -> Vec<Vec<usize>> {
+        self.components().into_iter().flat_map(|part| self.divided(part)).collect()
+    }
+
+    /// The parts of a group whose pairs are all known, where it has some that are as far apart as groups are: a very
+    /// slow way between two groups hides the others. A single node is no part, as a bad cable makes one.
+    fn divided(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
+        let inside: Vec<f64> =
+            pairs(group.len()).filter_map(|[a, b]| self.known.get(&pair(group[a], group[b])).copied()).collect();
+        let is_whole = inside.len() == group.len() * group.len().saturating_sub(1) / 2;
+        let Some(limit) = limit(&inside).filter(|_| is_whole) else { return vec![group] };
+        let parts: Vec<Vec<usize>> =
+            self.parts(limit).into_iter().filter(|part| part.iter().all(|node| group.contains(node))).collect();
+        let is_divided = parts.len() > 1 && parts.iter().map(Vec::len).sum::<usize>() == group.len();
+        if !is_divided || parts.iter().any(|part| part.len() < 2) {
+            return vec![group];
+        }
+        parts.into_iter().flat_map(|part| self.divided(part)).collect()
     }
 
     /// Those that pairs below a limit join.

@@ -78,19 +78,37 @@ pub struct Pair {
     /// The time from one small message to the next in a stream of them, from the first node and from the second, in
     /// nanoseconds.
     pub gap_ns: [f64; 2],
-    /// The segments that the first node sent again, and the second, of [`Pair::segments`].
+    /// The segments that the first node sent again in round trips, and the second, of [`Pair::segments`].
     pub retransmits: [u64; 2],
-    /// About how many segments each of them sent.
+    /// About how many segments each of them sent in round trips. A stream fills queues, and a full queue drops
+    /// segments on a healthy link.
     pub segments: [u64; 2],
     /// The second node's clock less the first's, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<f64>,
-    /// The largest packet on the way, as TCP found it, in bytes.
+    /// The largest packet on the way, in bytes, as the first node knew it: a file of an earlier version has no
+    /// [`Pair::ends`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
+    /// The figures that each end has of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<[End; 2]>,
     /// How it compares with like pairs, where it looked bad and was looked at again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
+}
+
+/// The figures that one end of a connection has of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// The largest packet that it sends on this way, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu_bytes: Option<u32>,
+    /// The share of the time, from 0 to 1, in which it could have run and had no CPU: another thread had it, or a
+    /// quota was used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_share: Option<f64>,
 }
 
 /// How a pair compares with like pairs that were measured in the same moments, look after look. A computer that is busy
@@ -116,6 +134,10 @@ pub struct Shown {
     pub factor: f64,
     /// The looks show that it is at least this, with 99.9 % confidence.
     pub at_least: f64,
+    /// The figure of the like pairs at their best, over which it is, in the unit of the figure: microseconds for a bit
+    /// of a stream, nanoseconds for times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<f64>,
 }
 
 /// The round trips of messages of one size, in nanoseconds.
@@ -211,11 +233,12 @@ impl Pair {
         for end in 0..2 {
             self.rate_mbps[end] = self.rate_mbps[end].max(other.rate_mbps[end]);
             self.gap_ns[end] = self.gap_ns[end].min(other.gap_ns[end]);
-            // The smaller share of segments that went twice, of an end that sent any.
-            let [own, their] = [(self.retransmits, self.segments), (other.retransmits, other.segments)]
-                .map(|(resent, sent)| resent[end] as f64 / sent[end].max(1) as f64);
-            if their < own && other.segments[end] > 0 {
-                (self.retransmits[end], self.segments[end]) = (other.retransmits[end], other.segments[end]);
+            // Nothing but the link loses packets of round trips: all of them count.
+            self.retransmits[end] = self.retransmits[end].saturating_add(other.retransmits[end]);
+            self.segments[end] = self.segments[end].saturating_add(other.segments[end]);
+            if let (Some(own), Some(other)) = (&mut self.ends, other.ends) {
+                let least = [own[end].wait_share, other[end].wait_share].into_iter().flatten().reduce(f64::min);
+                own[end].wait_share = least;
             }
         }
     }
@@ -309,9 +332,13 @@ impl Pair {
             let [there, back] = beside.slowness;
             [there, back, beside.time, beside.scatter]
         });
-        let mut factors = shown.flat_map(|shown| [shown.factor, shown.at_least]);
+        let mut factors = shown.flat_map(|shown| [shown.factor, shown.at_least, shown.like.unwrap_or(1.0)]);
         if !factors.all(is_positive) {
             return Err(format!("a factor of nodes {a} and {b} over like pairs is not a positive number"));
+        }
+        let shares = self.ends.iter().flatten().filter_map(|end| end.wait_share);
+        if !shares.into_iter().all(|share| (0.0..=1.0).contains(&share)) {
+            return Err(format!("a share of waiting of nodes {a} and {b} is not between 0 and 1"));
         }
         match self.gap_ns.into_iter().all(is_positive) {
             true => Ok(()),

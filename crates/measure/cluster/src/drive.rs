@@ -1,12 +1,11 @@
 //! The node that measures a pair: round trips, gaps and rates to a node that answers.
 
-use crate::cluster::Trip;
-use crate::echo::{Ends, LARGEST, SILENCE, clock_ns, segments};
-use crate::handshake::{Purpose, call};
+use crate::cluster::{End, Trip};
+use crate::echo::{Account, Ends, LARGEST, SILENCE, clock_ns};
+use crate::handshake::{HandshakeError, Purpose, call};
 use crate::seat::Seat;
 use crate::secret::Secret;
 use crate::wire::Channel;
-use seatmap_os::tcp;
 use seatmap_statistics::{median, quantile_sorted, sorted, summarise};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -19,6 +18,11 @@ pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES
 /// Trips of one size: at least so many, and then until the time is over.
 const FEWEST_TRIPS: usize = 24;
 const MOST_TRIPS: usize = 20_000;
+
+/// Where so many take longer than this many times the time for them, a few must do.
+const PATIENCE: f64 = 10.0;
+const FEWEST_SLOW_TRIPS: usize = 6;
+
 const WARM_UP: u32 = 4;
 
 /// The passes over which an interval is drawn.
@@ -48,7 +52,7 @@ pub(crate) struct Found {
     pub retransmits: [u64; 2],
     pub segments: [u64; 2],
     pub clock_offset_ns: f64,
-    pub mtu_bytes: Option<u32>,
+    pub ends: [End; 2],
 }
 
 /// A rank that answers, and the one that measures the way to it.
@@ -59,21 +63,54 @@ pub(crate) struct Way<'a> {
     pub secret: &'a Secret,
 }
 
-/// Measures the way to a node that answers; round trips of each size take about this time.
-pub(crate) fn drive(way: Way<'_>, time: Duration) -> io::Result<Found> {
-    let mut line = Line::open(way)?;
+/// Measures the way to a node that answers; round trips of each size take about this time. A node that is silent is
+/// given up well before `limit`, so that the one who waits for this result does not blame this node.
+///
+/// # Errors
+/// The step that failed, and why.
+pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<Found, String> {
+    let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
     let mut seat = Seat::new();
+    let before = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
     seat.for_trips(true);
-    let trips = SIZES.iter().map(|size| line.trips(*size, time)).collect::<io::Result<_>>()?;
+    let mut trips = Vec::new();
+    for size in SIZES {
+        let what = format!("messages of {size} B");
+        let through = trips.last().map_or(String::new(), |trip: &Trip| {
+            format!(", and those of {} B come through: larger packets are lost", trip.size_bytes)
+        });
+        trips.push(line.trips(size, time).map_err(|error| tried(&what, &error, limit) + &through)?);
+    }
     seat.for_trips(false);
-    let gap_ns = [line.gap_there()?, line.gap_back()?];
+    let streams = |error: io::Error| tried("streams", &error, limit);
+    let gap_ns = [line.gap_there().map_err(streams)?, line.gap_back().map_err(streams)?];
+    // A stream fills queues, which then drop packets of a healthy link: the losses of trips count.
+    let trips_only = line.accounts().map_err(streams)?;
     let least = STREAM.min(STREAM_TO_TRIPS * time);
-    let rate_mbps = [line.rate(Line::there, least)?, line.rate(Line::back, least)?];
-    let clock_offset_ns = line.clock_offset_ns()?;
-    let (own, theirs) = (segments(line.channel.stream()), line.their_segments()?);
-    let mtu_bytes = tcp::info(line.channel.stream()).map(|info| info.mtu_bytes).filter(|mtu| *mtu > 0);
-    let (retransmits, segments) = ([own.0, theirs.0], [own.1, theirs.1]);
-    Ok(Found { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, mtu_bytes })
+    let rate_mbps = [line.rate(Line::there, least).map_err(streams)?, line.rate(Line::back, least).map_err(streams)?];
+    let clock_offset_ns = line.clock_offset_ns().map_err(|error| tried("its clock", &error, limit))?;
+    let after = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
+    let ends = [0, 1].map(|end| after[end].end(&before[end]));
+    let (retransmits, segments) = (trips_only.map(|own| own.resent), trips_only.map(|own| own.sent));
+    Ok(Found { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, ends })
+}
+
+/// The words for a step that failed.
+fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            format!("no answer to {what} within {:.1} s", silence(limit).as_secs_f64())
+        }
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            format!("the connection broke during {what}")
+        }
+        _ => format!("{what}: {error}"),
+    }
+}
+
+/// How long one answer is waited for: two of them, as for the connection and for what follows, are below the limit.
+fn silence(limit: Duration) -> Duration {
+    (limit / 3).min(SILENCE)
 }
 
 /// A connection to the other node.
@@ -83,11 +120,11 @@ struct Line {
 }
 
 /// Sends to a node for this time. The rate, in Mbit/s.
-pub(crate) fn stream(way: Way<'_>, time: Duration) -> io::Result<f64> {
-    let mut line = Line::open(way)?;
+pub(crate) fn stream(way: Way<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
+    let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
     let (begun, mut sent) = (Instant::now(), 0_u64);
     while begun.elapsed() < time {
-        line.there(FIRST_BYTES, BURST)?;
+        line.there(FIRST_BYTES, BURST).map_err(|error| tried("a stream", &error, limit))?;
         sent += u64::from(FIRST_BYTES) * u64::from(BURST);
     }
     Ok(8e3 * sent as f64 / nanoseconds(begun))
@@ -97,11 +134,16 @@ pub(crate) fn stream(way: Way<'_>, time: Duration) -> io::Result<f64> {
 const BURST: u32 = 16;
 
 impl Line {
-    fn open(way: Way<'_>) -> io::Result<Self> {
-        let stream = TcpStream::connect_timeout(&way.address, SILENCE)?;
-        let mut channel = call(stream, way.secret, Purpose::Pair, &way.ends).map_err(io::Error::other)?;
-        channel.set_read_timeout(Some(SILENCE))?;
-        channel.stream().set_write_timeout(Some(SILENCE))?;
+    fn open(way: Way<'_>, limit: Duration) -> io::Result<Self> {
+        let silence = silence(limit).max(Duration::from_millis(1));
+        let stream = TcpStream::connect_timeout(&way.address, silence)?;
+        let called = call(stream, way.secret, Purpose::Pair, &way.ends);
+        let mut channel = called.map_err(|error| match error {
+            HandshakeError::Connection(error) => error,
+            other => io::Error::other(other),
+        })?;
+        channel.set_read_timeout(Some(silence))?;
+        channel.stream().set_write_timeout(Some(silence))?;
         Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize] })
     }
 
@@ -122,11 +164,17 @@ impl Line {
     }
 
     fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
+        let first = self.echo(size, 1)?[0];
+        let enough_ns = PATIENCE * time.as_nanos() as f64;
+        // On a slow link the usual number takes too long; a few tell as much, as its bytes take most of the time.
+        let fewest = ((enough_ns / first) as usize).clamp(FEWEST_SLOW_TRIPS, FEWEST_TRIPS);
+        if fewest == FEWEST_TRIPS {
+            self.echo(size, WARM_UP - 1)?;
+        }
         let begun = Instant::now();
         let mut times = Vec::new();
-        self.echo(size, WARM_UP)?;
-        while times.len() < FEWEST_TRIPS || begun.elapsed() < time && times.len() < MOST_TRIPS {
-            times.extend(self.echo(size, FEWEST_TRIPS as u32)?);
+        while times.len() < fewest || begun.elapsed() < time && times.len() < MOST_TRIPS {
+            times.extend(self.echo(size, fewest as u32)?);
         }
         let passes: Vec<Vec<f64>> = times.chunks(times.len().div_ceil(PASSES)).map(<[f64]>::to_vec).collect();
         let summary = summarise(&passes, u64::from(size)).ok_or(io::ErrorKind::InvalidData)?;
@@ -188,7 +236,9 @@ impl Line {
             count *= 2;
         }
         let bits = 8.0 * f64::from(FIRST_BYTES) * f64::from(count);
-        let times = (0..STREAMS).map(|_| stream(self, FIRST_BYTES, count)).collect::<io::Result<Vec<f64>>>()?;
+        // A single message that takes so long shows the rate of a slow link well.
+        let streams = if count == 1 { 1 } else { STREAMS };
+        let times = (0..streams).map(|_| stream(self, FIRST_BYTES, count)).collect::<io::Result<Vec<f64>>>()?;
         Ok(times.iter().map(|ns| 1e3 * bits / ns).fold(0.0, f64::max))
     }
 
@@ -210,9 +260,14 @@ impl Line {
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    fn their_segments(&mut self) -> io::Result<(u64, u64)> {
+    /// The accounts of this end and of the other one.
+    fn accounts(&mut self) -> io::Result<[Account; 2]> {
         self.order(b'S', 0, 0)?;
-        Ok((self.number()?, self.number()?))
+        let mut theirs = [0; Account::NUMBERS];
+        for number in &mut theirs {
+            *number = self.number()?;
+        }
+        Ok([Account::of(self.channel.stream()), Account::from(theirs)])
     }
 
     fn number(&mut self) -> io::Result<u64> {
@@ -246,11 +301,14 @@ mod tests {
     fn a_pair_on_one_computer_is_measured_both_ways() {
         let secret = Secret::new().unwrap();
         let address = answering(1, &secret);
-        let found = drive(way(1, address, &secret), Duration::from_millis(5)).unwrap();
+        let found = drive(way(1, address, &secret), Duration::from_millis(5), Duration::from_secs(60)).unwrap();
         assert_eq!(found.trips.iter().map(|trip| trip.size_bytes).collect::<Vec<_>>(), SIZES);
         assert!(found.trips.iter().all(|trip| trip.count >= FEWEST_TRIPS && trip.p10_ns <= trip.p90_ns));
         assert!(found.rate_mbps.iter().chain(&found.gap_ns).all(|value| *value > 0.0));
-        assert!(found.segments.iter().all(|sent| *sent > 100) && found.mtu_bytes > Some(1000), "{found:?}");
+        assert!(
+            found.segments.iter().all(|sent| *sent > 100) && found.ends.iter().all(|end| end.mtu_bytes > Some(1000)),
+            "{found:?}"
+        );
         // One clock tells both times: they differ by less than a trip takes.
         assert!(found.clock_offset_ns.abs() < 1e9, "{}", found.clock_offset_ns);
     }
@@ -260,7 +318,7 @@ mod tests {
         let secret = Secret::new().unwrap();
         let address = answering(1, &secret);
         let refused = |to: usize, secret: &Secret| {
-            drive(way(to, address, secret), Duration::from_millis(1)).unwrap_err().to_string()
+            drive(way(to, address, secret), Duration::from_millis(1), Duration::from_secs(60)).unwrap_err()
         };
         assert!(refused(1, &Secret::new().unwrap()).contains("another secret"));
         assert!(refused(2, &secret).contains("this is rank 1, and the connection was meant for rank 2"));

@@ -9,8 +9,9 @@
 //! | `U` | size, count | that many messages come, and an answer of one byte goes back after the last |
 //! | `D` | size, count | that many messages go back |
 //! | `T` | | the answer is the clock, in nanoseconds since 1970, as eight bytes |
-//! | `S` | | the answer is the segments sent again, and sent, as eight bytes each |
+//! | `S` | | the answer is this end's account of itself, five numbers of eight bytes each |
 
+use crate::cluster::End;
 use crate::gate::Gate;
 use crate::handshake::{Called, Purpose};
 use crate::seat::Seat;
@@ -97,9 +98,8 @@ fn obey(channel: &mut Channel, order: u8, buffer: &mut [u8], count: u32) -> io::
         b'D' => (0..count).try_for_each(|_| channel.write_payload(buffer)),
         b'T' => channel.send_frame(&clock_ns().to_be_bytes()),
         b'S' => {
-            let (resent, sent) = segments(channel.stream());
-            channel.send_frame(&resent.to_be_bytes())?;
-            channel.send_frame(&sent.to_be_bytes())
+            let numbers = Account::of(channel.stream()).numbers();
+            numbers.iter().try_for_each(|number| channel.send_frame(&number.to_be_bytes()))
         }
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
@@ -111,7 +111,53 @@ pub(crate) fn clock_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The segments that this end sent again, and those that it sent; zeros where the kernel does not say.
-pub(crate) fn segments(stream: &TcpStream) -> (u64, u64) {
-    tcp::info(stream).map_or((0, 0), |info| (u64::from(info.resent), u64::from(info.sent)))
+/// One end's figures of itself: counts of its connection, and the times of its thread. Zeros stand for what the kernel
+/// does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    /// Segments that it sent again.
+    pub resent: u64,
+    /// Segments that it sent, those among them.
+    pub sent: u64,
+    mtu_bytes: u64,
+    run_ns: u64,
+    wait_ns: u64,
+}
+
+impl Account {
+    pub(crate) const NUMBERS: usize = 5;
+
+    /// That of the thread that calls, for this connection.
+    pub(crate) fn of(stream: &TcpStream) -> Self {
+        let times = seatmap_os::sched::own_times().unwrap_or_default();
+        let info = tcp::info(stream);
+        Account {
+            resent: info.map_or(0, |info| u64::from(info.resent)),
+            sent: info.map_or(0, |info| u64::from(info.sent)),
+            mtu_bytes: info.map_or(0, |info| u64::from(info.mtu_bytes)),
+            run_ns: times.run_ns,
+            wait_ns: times.wait_ns.unwrap_or(0),
+        }
+    }
+
+    fn numbers(self) -> [u64; Account::NUMBERS] {
+        [self.resent, self.sent, self.mtu_bytes, self.run_ns, self.wait_ns]
+    }
+
+    /// The figures of the time since an earlier account.
+    pub(crate) fn end(&self, before: &Account) -> End {
+        let ran_ns = self.run_ns.saturating_sub(before.run_ns);
+        let waited_ns = self.wait_ns.saturating_sub(before.wait_ns);
+        let all_ns = ran_ns.saturating_add(waited_ns);
+        End {
+            mtu_bytes: u32::try_from(self.mtu_bytes).ok().filter(|bytes| *bytes > 0),
+            wait_share: (ran_ns > 0).then(|| waited_ns as f64 / all_ns as f64),
+        }
+    }
+}
+
+impl From<[u64; Account::NUMBERS]> for Account {
+    fn from([resent, sent, mtu_bytes, run_ns, wait_ns]: [u64; Account::NUMBERS]) -> Self {
+        Account { resent, sent, mtu_bytes, run_ns, wait_ns }
+    }
 }

@@ -2,14 +2,17 @@
 //!
 //! It is a node like the others, too: a thread comes to the meeting as they do, and obeys.
 
-mod again;
+pub(crate) mod again;
+mod arrangements;
 mod by_mpi;
+mod looking;
 
 use crate::choice::{self, SIZE_BYTES, Values};
-use crate::cluster::{Cluster, Exchange, FORMAT, Loaded, Missing, Node, Pair, Stream};
+use crate::cluster::{Cluster, FORMAT, Loaded, Missing, Node, Pair, Stream};
 use crate::drive::Found;
 use crate::gate::{Gate, Refusals};
 use crate::handshake::{Called, Purpose};
+use crate::judge::unreachable;
 use crate::launcher::Rank;
 use crate::measure::{MeasureError, Options, Own, Progress};
 use crate::meeting::Host;
@@ -17,6 +20,8 @@ use crate::mpi::MpiError;
 use crate::rank_error::RankError;
 use crate::wire::{self, Channel, receive, send};
 use crate::worker::{Answer, Duties, Introduction, Order, Worker, built};
+use arrangements::arrangements;
+use looking::Looking;
 use seatmap_os::CpuList;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -228,6 +233,7 @@ impl<'a> Lead<'a> {
     }
 
     fn measure(&mut self, progress: &mut dyn FnMut(Progress), keep: &mut dyn FnMut(&Cluster)) {
+        let begun = Instant::now();
         let mut kept = None::<Instant>;
         let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
         let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
@@ -253,7 +259,7 @@ impl<'a> Lead<'a> {
         self.cluster.pairs.sort_by_key(|pair| pair.nodes);
         (self.cluster.groups, self.cluster.held_back) = (chosen.groups, chosen.held_back);
         keep(&self.cluster);
-        self.look_again(progress);
+        again::look_again(&mut Looking::new(self, begun.elapsed(), progress));
         if self.options.loaded {
             self.measure_loaded(progress);
         }
@@ -277,7 +283,8 @@ impl<'a> Lead<'a> {
             if self.members[*from].lost.is_some() || self.members[*to].lost.is_some() {
                 continue;
             }
-            let order = Order::Stream { to: self.members[*to].said.peer(), ms: LOADED_MS };
+            let limit_ms = self.limit_ms();
+            let order = Order::Stream { to: self.members[*to].said.peer(), ms: LOADED_MS, limit_ms };
             match send(&mut self.members[*from].stream, &order) {
                 Ok(()) => asked.push([*from, *to]),
                 Err(error) => self.lose(*from, error.to_string()),
@@ -303,7 +310,8 @@ impl<'a> Lead<'a> {
                 continue;
             }
             let trips_ms = u64::try_from(trips.as_millis()).unwrap_or(u64::MAX);
-            let order = Order::Pair { to: self.members[*b].said.peer(), trips_ms };
+            let limit_ms = self.limit_ms();
+            let order = Order::Pair { to: self.members[*b].said.peer(), trips_ms, limit_ms };
             match send(&mut self.members[*a].stream, &order) {
                 Ok(()) => asked.push([*a, *b]),
                 Err(error) => self.lose(*a, error.to_string()),
@@ -319,6 +327,11 @@ impl<'a> Lead<'a> {
                 None => {}
             }
         }
+    }
+
+    /// The time after which a node that measures another one has given up: it answers before this one is blamed.
+    fn limit_ms(&self) -> u64 {
+        u64::try_from((2 * self.options.timeout / 3).as_millis()).unwrap_or(u64::MAX)
     }
 
     /// The answer of a node; `None` where it went away.
@@ -342,13 +355,33 @@ impl<'a> Lead<'a> {
         self.members[at].lost.get_or_insert(why);
     }
 
-    /// A pair without figures: its second node has gone, or the two do not reach each other.
+    /// A pair without figures: its second node has gone, or the two do not reach each other. A node that two others
+    /// miss, and more than have measured it, is given up: each of its pairs would take as long.
     fn failed(&mut self, [a, b]: [usize; 2], why: String) {
         if has_gone(self.members[b].stream.stream()) {
             return self.lose(b, "its connection broke: the process or the node has ended".to_owned());
         }
         let nodes = [a, b].map(|node| self.cluster.nodes[node].name.clone()).to_vec();
         self.cluster.missing.push(Missing { nodes, why });
+        let pairs = &self.cluster.pairs;
+        let index: BTreeMap<&str, usize> =
+            self.cluster.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+        let measured = |name: &str| {
+            let of = |node: &usize| pairs.iter().filter(|pair| pair.nodes.contains(node)).count();
+            index.get(name).map_or(0, of)
+        };
+        let missing = unreachable::explained(&self.cluster.missing, measured);
+        let silent: Vec<(usize, String)> = missing
+            .iter()
+            .filter_map(|one| match &one.nodes[..] {
+                [name] => Some((*index.get(name.as_str())?, one.why.clone())),
+                _ => None,
+            })
+            .collect();
+        self.cluster.missing = missing.into_iter().filter(|one| one.nodes.len() > 1).collect();
+        for (node, why) in silent {
+            self.lose(node, why);
+        }
     }
 
     /// A rank that has no program for MPI, where it should: a job of MPI needs all of them.
@@ -368,28 +401,6 @@ impl<'a> Lead<'a> {
     }
 }
 
-/// The arrangements of streams, each with its ways. In the order of the groups, so that the first half of the nodes
-/// is as far from the second as it can be.
-fn arrangements(groups: &[Vec<usize>], nodes: usize) -> Vec<(Exchange, Vec<[usize; 2]>)> {
-    if nodes < 2 {
-        return Vec::new();
-    }
-    let mut order = groups.concat();
-    order.extend((0..nodes).filter(|node| groups.iter().all(|group| !group.contains(node))));
-    let half = nodes / 2;
-    let across = (0..half).flat_map(|at| {
-        let [a, b] = [order[at], order[at + half]];
-        [[a, b], [b, a]]
-    });
-    let next = (0..nodes).map(|at| [order[at], order[(at + 1) % nodes]]);
-    let to_one = order[1..].iter().map(|from| [*from, order[0]]);
-    vec![
-        (Exchange::Bisection, across.collect()),
-        (Exchange::Neighbours, next.collect()),
-        (Exchange::Incast, to_one.collect()),
-    ]
-}
-
 fn pair(nodes: [usize; 2], found: Found) -> Pair {
     Pair {
         nodes,
@@ -399,7 +410,8 @@ fn pair(nodes: [usize; 2], found: Found) -> Pair {
         retransmits: found.retransmits,
         segments: found.segments,
         clock_offset_ns: Some(found.clock_offset_ns),
-        mtu_bytes: found.mtu_bytes,
+        mtu_bytes: found.ends[0].mtu_bytes,
+        ends: Some(found.ends),
         beside: None,
     }
 }
@@ -459,6 +471,7 @@ fn turned(pair: &Pair, nodes: [usize; 2]) -> Pair {
     turned.gap_ns.reverse();
     turned.retransmits.reverse();
     turned.segments.reverse();
+    turned.ends = pair.ends.map(|[first, second]| [second, first]);
     turned.clock_offset_ns = pair.clock_offset_ns.map(|ns| -ns);
     turned
 }

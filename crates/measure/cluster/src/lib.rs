@@ -17,6 +17,7 @@
 //! | [`fit`] | groups of nodes, and the values of pairs that nobody measured |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
 //! | [`judge`] | what is wrong with a cluster, by name |
+//! | [`names`] | names of nodes in little room |
 //! | [`table`] | the round trips of all pairs as CSV |
 //! | [`topology`] | the groups as Slurm's description of the network |
 //! | [`ranks`] | the cluster as places for the ranks of a job |
@@ -40,17 +41,20 @@ mod lead;
 pub mod measure;
 pub mod meeting;
 pub mod mpi;
+pub mod names;
 mod rank_error;
 pub mod ranks;
 mod seat;
 pub mod secret;
+#[cfg(test)]
+mod simulated;
 pub mod spread;
 pub mod table;
 pub mod topology;
 mod wire;
 mod worker;
 
-pub use cluster::{Beside, Cluster, Exchange, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
+pub use cluster::{Beside, Cluster, End, Exchange, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
 pub use facts::Facts;
 pub use launcher::Rank;
 pub use measure::{MeasureError, Options, Progress};

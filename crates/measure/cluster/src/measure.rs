@@ -65,8 +65,15 @@ pub enum Progress {
     Nodes(usize, usize),
     /// So many pairs of at most so many are measured.
     Pairs(usize, usize),
-    /// So many of so many pairs that looked bad are measured again.
-    Again(usize, usize),
+    /// Pairs that looked bad, and like ones beside them, are measured again.
+    Again {
+        /// So many of this round are measured.
+        done: usize,
+        /// Of so many.
+        of: usize,
+        /// All rounds end after so long.
+        at_most: Duration,
+    },
     /// So many of so many exchanges of many nodes are measured.
     Loaded(usize, usize),
     /// So many of so many pairs are measured by MPI: none, or all.

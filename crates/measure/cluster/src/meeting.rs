@@ -45,6 +45,9 @@ pub enum MeetingError {
     /// The port cannot be opened.
     #[error("rank 0 cannot listen at {0}, which has to be an address of its own node")]
     Listen(String, #[source] io::Error),
+    /// Rank 0 was found, and does not take this rank.
+    #[error("rank 0 does not take this rank: {0}")]
+    Refused(String),
     /// Rank 0 was not found in time.
     #[error("rank 0 was not found within {seconds} s: {why}")]
     Nobody {
@@ -175,12 +178,7 @@ impl Meeting {
                             Ok(done) => return Ok(done),
                             Err(Greeting::Again(text)) => why = format!("{place}: {text}"),
                             Err(Greeting::Stranger(text)) => stranger = Some(format!("{place}: {text}")),
-                            Err(Greeting::Never(text)) => {
-                                return Err(MeetingError::Nobody {
-                                    seconds: begun.elapsed().as_secs_f64().round(),
-                                    why: text,
-                                });
-                            }
+                            Err(Greeting::Never(text)) => return Err(MeetingError::Refused(text)),
                         }
                     }
                 }

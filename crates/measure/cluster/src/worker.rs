@@ -10,7 +10,7 @@ use crate::meeting::{Greeting, plain};
 use crate::mpi::{self, MpiError, Program};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
-use crate::wire::{Channel, GONE, receive, send, told};
+use crate::wire::{Channel, GONE, receive, send};
 use seatmap_machine::Profile;
 use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
@@ -77,10 +77,10 @@ pub(crate) struct Peer {
 pub(crate) enum Order {
     /// Measure this node's core distances.
     Profile,
-    /// Measure the way to this rank; trips of each size take so many ms.
-    Pair { to: Peer, trips_ms: u64 },
-    /// Send to this rank for so many ms.
-    Stream { to: Peer, ms: u64 },
+    /// Measure the way to this rank; trips of each size take so many ms. Rank 0 waits for longer than `limit_ms`.
+    Pair { to: Peer, trips_ms: u64, limit_ms: u64 },
+    /// Send to this rank for so many ms, with the same limit.
+    Stream { to: Peer, ms: u64, limit_ms: u64 },
     /// Run this rank's own program for MPI in its place.
     Mpi(mpi::Task),
     /// It is done.
@@ -169,18 +169,18 @@ impl Worker {
                     let measure = self.own.profile.as_ref();
                     Answer::Profile(measure.and_then(|measure| measure()).map(Box::new))
                 }
-                Order::Pair { to, trips_ms } => match drive(way(to), Duration::from_millis(trips_ms)) {
-                    Ok(found) => Answer::Pair(Box::new(found)),
-                    Err(error) => Answer::Failed(told(&error)),
-                },
+                Order::Pair { to, trips_ms, limit_ms } => {
+                    let [trips, limit] = [trips_ms, limit_ms].map(Duration::from_millis);
+                    drive(way(to), trips, limit).map_or_else(Answer::Failed, |found| Answer::Pair(Box::new(found)))
+                }
                 Order::Mpi(task) => match &self.program {
                     Some(program) => mpi::run(program, &task, self.rank).map_or_else(Answer::Failed, Answer::Mpi),
                     None => Answer::Failed("it has no program for MPI".to_owned()),
                 },
-                Order::Stream { to, ms } => match send_for(way(to), Duration::from_millis(ms)) {
-                    Ok(rate_mbps) => Answer::Rate(rate_mbps),
-                    Err(error) => Answer::Failed(told(&error)),
-                },
+                Order::Stream { to, ms, limit_ms } => {
+                    let [time, limit] = [ms, limit_ms].map(Duration::from_millis);
+                    send_for(way(to), time, limit).map_or_else(Answer::Failed, Answer::Rate)
+                }
             };
             send(channel, &answer).map_err(RankError::Lead)?;
         }
@@ -195,14 +195,14 @@ mod tests {
     fn a_rank_obeys_only_what_it_was_started_for() {
         let to = Peer { rank: 1, address: "127.0.0.1:9".parse().unwrap() };
         let mpi = || Order::Mpi(mpi::Task { plan: String::new(), limit_ms: 0 });
-        let orders = [Order::Profile, Order::Stream { to, ms: 0 }, mpi()];
+        let orders = [Order::Profile, Order::Stream { to, ms: 0, limit_ms: 0 }, mpi()];
         let none = Duties::default();
         let all = Duties { nodes: true, loaded: true, mpi: true };
         for order in &orders {
             assert!(matches!(none.check(order), Err(RankError::Order(_))), "{order:?}");
             assert!(all.check(order).is_ok());
         }
-        for order in [Order::Pair { to, trips_ms: 1 }, Order::End] {
+        for order in [Order::Pair { to, trips_ms: 1, limit_ms: 1 }, Order::End] {
             assert!(none.check(&order).is_ok());
         }
     }

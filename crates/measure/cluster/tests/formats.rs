@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use seatmap_cluster::cluster::{FORMAT, HeldBack};
 use seatmap_cluster::mpi::{Collective, Mpi, MpiPair, Operation};
-use seatmap_cluster::{Beside, Cluster, Exchange, Facts, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
+use seatmap_cluster::{Beside, Cluster, End, Exchange, Facts, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_schema::{refused, undescribed};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn profile() -> Profile {
 fn pair() -> Pair {
     let trip =
         Trip { size_bytes: 8, median_ns: 110e3, p10_ns: 90e3, p90_ns: 200e3, ci95_ns: [105e3, 115e3], count: 100 };
-    let shown = Shown { factor: 1.2, at_least: 1.1 };
+    let shown = Shown { factor: 1.2, at_least: 1.1, like: Some(0.001) };
     Pair {
         nodes: [0, 1],
         trips: vec![trip],
@@ -56,6 +56,7 @@ fn pair() -> Pair {
         segments: [3000, 3100],
         clock_offset_ns: Some(-120.0),
         mtu_bytes: Some(1500),
+        ends: Some([End { mtu_bytes: Some(1500), wait_share: Some(0.1) }; 2]),
         beside: Some(Beside { looks: 3, slowness: [shown; 2], time: shown, scatter: shown }),
     }
 }

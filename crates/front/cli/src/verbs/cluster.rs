@@ -78,19 +78,38 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
 
 /// The bars of rank 0, one after the other.
 #[derive(Default)]
-struct Bars(std::cell::RefCell<Option<(&'static str, Bar)>>);
+struct Bars {
+    now: std::cell::RefCell<Option<(&'static str, Bar)>>,
+    /// Whether it was said that pairs are measured again.
+    has_told: std::cell::Cell<bool>,
+}
 
 impl Bars {
+    /// Measuring bad pairs again takes as long as all pairs took: the user hears of it, also without a terminal.
+    fn tell_of_looks(&self, pairs: usize, at_most: std::time::Duration) {
+        if !self.has_told.replace(true) {
+            *self.now.borrow_mut() = None;
+            eprintln!(
+                "seatmap: some pairs look bad: {} measured again beside like pairs, for at most {:.0} s",
+                counted(pairs, "pair"),
+                at_most.as_secs_f64()
+            );
+        }
+    }
+
     fn show(&self, progress: Progress) {
         let (word, done, of) = match progress {
             Progress::Met(done, of) => ("ranks", done, of),
             Progress::Nodes(done, of) => ("nodes", done, of),
             Progress::Pairs(done, of) => ("pairs", done, of),
-            Progress::Again(done, of) => ("pairs again", done, of),
+            Progress::Again { done, of, at_most } => {
+                self.tell_of_looks(of, at_most);
+                ("pairs again", done, of)
+            }
             Progress::Loaded(done, of) => ("exchanges", done, of),
             Progress::Mpi(done, of) => ("pairs by MPI", done, of),
         };
-        let mut bar = self.0.borrow_mut();
+        let mut bar = self.now.borrow_mut();
         if bar.as_ref().is_none_or(|(now, _)| *now != word) {
             *bar = Some((word, Bar::new(word)));
         }

@@ -88,6 +88,40 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
     assert!(stderr(&bad).contains("bad.json: a time or a rate of nodes 0 and 2"), "{}", stderr(&bad));
 }
 
+/// Names that differ at their ends, with a node of smaller packets and one that gets too little of its CPU.
+#[test]
+fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
+    let place = Place::new();
+    let text = two_switches(6, |node| format!("compute-standard-{node:04}"));
+    let mut cluster: Value = serde_json::from_str(&text).unwrap();
+    for pair in cluster["pairs"].as_array_mut().unwrap() {
+        let nodes: Vec<u64> = pair["nodes"].as_array().unwrap().iter().map(|node| node.as_u64().unwrap()).collect();
+        let end = |node: u64| {
+            let mtu = if node == 0 { 1400 } else { 1500 };
+            serde_json::json!({ "mtu_bytes": mtu, "wait_share": if node == 3 { 0.6 } else { 0.05 } })
+        };
+        pair["ends"] = serde_json::json!([end(nodes[0]), end(nodes[1])]);
+        // A quota stops the process now and then: all of its messages scatter.
+        if nodes.contains(&3) {
+            pair["trips"][0]["p90_ns"] = 5e5.into();
+        }
+    }
+    place.file("cluster.json", cluster.to_string());
+    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    let lines: Vec<&str> = doctor.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "compute-standard-0003: its process waits for a CPU 60 % of the time, those of the others 5 %: a quota, or \
+             another program on its CPUs",
+            "compute-standard-0000: its packets have 1400 bytes, those of the others 1500",
+        ]
+    );
+    let shown = place.stdout(&["show", "cluster.json"]);
+    assert!((0..6).all(|node| shown.contains(&format!(" ..000{node}"))), "{shown}");
+    assert!(shown.contains("..[0000,0002,0004]"), "{shown}");
+}
+
 #[test]
 fn bad_input_says_what_to_do() {
     let place = Place::new();

@@ -26,11 +26,16 @@ fn ended(child: Child) -> (Option<i32>, String) {
 /// Three ranks, of which the file of rank 0 knows the first pair.
 fn under_way(place: &Place) -> [Child; 3] {
     let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, &LONG)));
+    wait_for_a_pair(place);
+    ranks
+}
+
+/// Waits until rank 0 has kept its first pair.
+fn wait_for_a_pair(place: &Place) {
     let has_begun = || std::fs::read_to_string(place.path("cluster.json")).is_ok_and(|text| text.ends_with("\n"));
     while !has_begun() {
         std::thread::sleep(Duration::from_millis(2));
     }
-    ranks
 }
 
 fn first_pair(place: &Place) -> Value {
@@ -78,6 +83,27 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
     goes_on(&place);
 }
 
+/// A stopped process keeps its connections: those that wait for it are not blamed.
+#[test]
+fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
+    let place = Place::new();
+    let measure = ["cluster", "measure", "--each-rank", "--trips", "50ms", "--timeout", "9s", "-o", "cluster.json"];
+    let [first, second, third, mut fourth] = [0, 1, 2, 3].map(|at| begun(rank(&place, at, 4, &measure)));
+    wait_for_a_pair(&place);
+    let stopped = Command::new("kill").args(["-STOP", &fourth.id().to_string()]).status().unwrap();
+    assert!(stopped.success());
+    let (code, told) = ended(first);
+    fourth.kill().unwrap();
+    fourth.wait().unwrap();
+    assert!(code == Some(1) && told.contains("1 node could not be measured"), "{told}");
+    assert_eq!([second, third].map(|one| ended(one).0), [Some(0); 2]);
+    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    assert!(doctor.contains(":3 could not be measured: ") && doctor.matches("could not").count() == 1, "{doctor}");
+    assert!(doctor.contains("cannot measure the way to it: no answer to"), "{doctor}");
+    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3, "those of the others are kept");
+}
+
 /// As a launcher does that ends all ranks with the first one that fails.
 #[test]
 fn a_job_that_is_killed_goes_on_with_what_it_had() {
@@ -97,7 +123,9 @@ fn two_ranks_of_one_number_are_told_and_all_end() {
     let [first, second, third] = ranks.map(ended);
     assert!(first.0 == Some(1) && first.1.contains("two processes say that they are rank 1: one on"), "{first:?}");
     let told = [&second, &third].map(|(_, told)| told.as_str()).concat();
-    assert!(second.0 != Some(0) && third.0 != Some(0) && told.contains("another process is rank 1"), "{told}");
+    assert!(second.0 != Some(0) && third.0 != Some(0), "{told}");
+    let words = "rank 0 does not take this rank: refused: another process is rank 1";
+    assert!(told.contains(words) && !told.contains("within"), "{told}");
     assert_eq!(files(&place), Vec::<String>::new());
 }
 

@@ -2,7 +2,7 @@
 
 use super::number;
 use crate::Scale;
-use crate::cluster::{medians, time};
+use crate::cluster::{apart, medians, time};
 use crate::palette::{colour, hex};
 use maud::{Markup, html};
 use seatmap_cluster::choice::SIZE_BYTES;
@@ -15,6 +15,9 @@ const WIDTH: f64 = 960.0;
 /// The size of a node's box, and the room between two.
 const NODE: (f64, f64) = (76.0, 24.0);
 const GAP: f64 = 8.0;
+/// The letters for which a node's box has room, and the edges of the heatmap.
+const BOX_LETTERS: usize = 11;
+const EDGE_LETTERS: usize = 12;
 /// The height of a group's caption, and of the lines above the groups.
 const CAPTION: f64 = 22.0;
 const ROOT: f64 = 64.0;
@@ -86,6 +89,7 @@ fn hung(one: &Placed, middle: f64) -> Markup {
 }
 
 fn group_box(cluster: &Cluster, one: &Placed, found: &[Fault]) -> Markup {
+    let short = apart(cluster, BOX_LETTERS);
     let inside = |pair: &&Pair| pair.nodes.iter().all(|node| one.nodes.contains(node));
     let [_, trip, rate] = medians(cluster.pairs.iter().filter(inside));
     let columns = one.nodes.len().clamp(2, IN_ROW);
@@ -98,18 +102,18 @@ fn group_box(cluster: &Cluster, one: &Placed, found: &[Fault]) -> Markup {
         @if one.nodes.len() > 1 {
             text.quiet x=(number(one.x + GAP)) y=(number(one.y + 16.0)) font-size="12" fill="#57606a" { (trip) ", " (rate) }
         }
-        @for (index, node) in one.nodes.iter().enumerate() { (node_box(&cluster.nodes[*node].name, at(index), found)) }
+        @for (index, node) in one.nodes.iter().enumerate() { (node_box([&cluster.nodes[*node].name, &short[*node]], at(index), found)) }
     }
 }
 
-fn node_box(name: &str, (x, y): (f64, f64), found: &[Fault]) -> Markup {
+/// A node's box, with its short name, and its name and faults as a tip.
+fn node_box([name, short]: [&str; 2], (x, y): (f64, f64), found: &[Fault]) -> Markup {
     let faults: Vec<&str> = found
         .iter()
         .filter(|fault| fault.nodes.iter().any(|node| node == name))
         .map(|fault| &*fault.sentence)
         .collect();
     let (stroke, width) = if faults.is_empty() { ("#8c959f", "1") } else { ("#cf222e", "2.5") };
-    let short: String = name.chars().take(11).collect();
     html! {
         g {
             title { (name) @for fault in &faults { "; " (fault) } }
@@ -142,11 +146,12 @@ pub(crate) fn heatmap(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<Markup
         }
     };
     let names = order.len() <= MOST_NAMED;
+    let short = apart(cluster, EDGE_LETTERS);
     Some(html! {
         svg.picture viewBox=(format!("{} 0 {} {}", -NAMES, NAMES + SIDE, SIDE + NAMES)) width="100%" style="max-width:40rem" role="img"
             aria-label="Round trips between nodes" {
             @for row in 0..order.len() { @for column in 0..order.len() { @if row != column { (cell(row, column)) } } }
-            @if names { @for (at, node) in order.iter().enumerate() { (edges(name(*node), (at as f64 + 0.5) * side, side)) } }
+            @if names { @for (at, node) in order.iter().enumerate() { (edges(&short[*node], (at as f64 + 0.5) * side, side)) } }
             text.quiet x="0" y=(SIDE + NAMES - 6.0) font-size="13" fill="#57606a" {
                 "dark: " (time(scale.low_ns)) ", light: " (time(scale.high_ns)) "; pale: predicted"
             }
@@ -157,10 +162,9 @@ pub(crate) fn heatmap(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<Markup
 /// A node's name beside its row and below its column.
 fn edges(name: &str, at: f64, side: f64) -> Markup {
     let size = number(side.clamp(6.0, 13.0));
-    let short: String = name.chars().take(12).collect();
     let turned = format!("translate({} {}) rotate(-60)", number(at), number(SIDE + 8.0));
     html! {
-        text.quiet x="-6" y=(number(at + 4.0)) text-anchor="end" font-size=(size) fill="#57606a" { (short) }
-        text.quiet transform=(turned) text-anchor="end" font-size=(size) fill="#57606a" { (short) }
+        text.quiet x="-6" y=(number(at + 4.0)) text-anchor="end" font-size=(size) fill="#57606a" { (name) }
+        text.quiet transform=(turned) text-anchor="end" font-size=(size) fill="#57606a" { (name) }
     }
 }

@@ -1,8 +1,8 @@
 //! Looks at a pair beside its like: what they show, and whether they are enough.
 
 use super::SLOW;
-use super::jitter::JITTER;
-use super::usual::Figure;
+use super::figures::Figure;
+use super::verdict::JITTER;
 use crate::cluster::{Beside, Pair, Shown};
 use seatmap_statistics::median;
 
@@ -11,33 +11,49 @@ use seatmap_statistics::median;
 const T_999: [f64; 14] =
     [318.3, 22.33, 10.21, 7.173, 5.893, 5.208, 4.785, 4.501, 4.297, 4.144, 4.025, 3.930, 3.852, 3.787];
 
-/// One look: the logarithms of a pair's figures over those of like pairs.
+/// One look: the logarithms of a pair's figures over those of like pairs, and of the figures that these have at best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Look {
     slowness: [f64; 2],
     time: f64,
     scatter: f64,
+    like: [f64; 4],
 }
 
 impl Look {
-    /// A pair, and like pairs in the same moments; `None` where these cannot be compared.
-    pub(crate) fn new(pair: &Pair, like: &[&Pair]) -> Option<Look> {
+    /// A pair, and like pairs in the same moments and at their best; `None` where these cannot be compared.
+    pub(crate) fn new(pair: &Pair, like: &[&Pair], best: &[&Pair]) -> Option<Look> {
+        let middle = |figure: Figure, of: &[&Pair]| {
+            median(&of.iter().filter_map(|like| figure.of(like)).flatten().collect::<Vec<f64>>())
+        };
         let over = |figure: Figure, end: usize| {
-            let theirs: Vec<f64> = like.iter().filter_map(|like| figure.of(like)).flatten().collect();
-            let factor = figure.held(pair)?[end] / median(&theirs)?;
+            let factor = figure.held(pair)?[end] / middle(figure, like)?;
             Some(factor.ln()).filter(|logarithm| logarithm.is_finite())
         };
+        // Of times, a pair's tenth percentile is held against the medians of others.
+        let least = |figure: Figure| middle(figure, best).map(f64::ln);
         let slowness = [over(Figure::Slowness, 0)?, over(Figure::Slowness, 1)?];
-        Some(Look { slowness, time: over(Figure::Time, 0)?, scatter: over(Figure::Scatter, 0)? })
+        let like = least(Figure::Slowness)?;
+        Some(Look {
+            slowness,
+            time: over(Figure::Time, 0)?,
+            scatter: over(Figure::Scatter, 0)?,
+            like: [like, like, least(Figure::Time)?, least(Figure::Scatter)?],
+        })
     }
 }
 
 impl Beside {
     /// The factors that some looks show; `None` before the second one.
     pub(crate) fn of(looks: &[Look]) -> Option<Beside> {
-        let over = |figure: fn(&Look) -> f64| shown(&looks.iter().map(figure).collect::<Vec<_>>());
-        let slowness = [over(|look| look.slowness[0])?, over(|look| look.slowness[1])?];
-        let (time, scatter) = (over(|look| look.time)?, over(|look| look.scatter)?);
+        let over = |figure: fn(&Look) -> f64, like: usize| {
+            let best = looks.iter().map(|look| look.like[like]).sum::<f64>() / looks.len() as f64;
+            let shown = shown(&looks.iter().map(figure).collect::<Vec<_>>())?;
+            Some(Shown { like: Some(best.exp()).filter(|best| best.is_finite() && *best > 0.0), ..shown })
+        };
+        let slowness = [over(|look| look.slowness[0], 0)?, over(|look| look.slowness[1], 1)?];
+        let time = over(|look| look.time, 2)?;
+        let scatter = over(|look| look.scatter, 3)?;
         Some(Beside { looks: looks.len(), slowness, time, scatter })
     }
 
@@ -57,7 +73,7 @@ fn shown(logarithms: &[f64]) -> Option<Shown> {
     let variance = logarithms.iter().map(|each| (each - mean) * (each - mean)).sum::<f64>() / (count - 1.0);
     // An infinite bound cannot stand in a file.
     let least = (mean - t * (variance / count).sqrt()).max(-700.0);
-    Some(Shown { factor: mean.exp(), at_least: least.exp() })
+    Some(Shown { factor: mean.exp(), at_least: least.exp(), like: None })
 }
 
 #[cfg(test)]
@@ -65,7 +81,7 @@ mod tests {
     use super::*;
 
     fn look(slowness: f64) -> Look {
-        Look { slowness: [slowness.ln(), 0.0], time: 0.0, scatter: 0.0 }
+        Look { slowness: [slowness.ln(), 0.0], time: 0.0, scatter: 0.0, like: [0.0; 4] }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Faults that a node's own figures show: its packets, its clock, and the facts of its kind.
 
-use super::{Court, FEWEST_PAIRS, Fault, Kind};
+use super::{Court, Fault, Kind};
+use crate::cluster::Pair;
 use seatmap_statistics::median;
 use std::collections::BTreeMap;
 
@@ -8,24 +9,40 @@ use std::collections::BTreeMap;
 const CLOCK_NS: f64 = 50e6;
 
 impl Court<'_> {
-    /// Nodes whose packets differ in size from most.
+    /// Nodes whose packets differ in size from those of most. Each end tells its own; where no size has a majority,
+    /// nobody is named.
     pub(super) fn mtu(&self) -> Vec<Fault> {
-        let own = |node: usize| {
-            let of = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node));
-            of.filter_map(|pair| pair.mtu_bytes).map(f64::from).collect::<Vec<_>>()
+        let sizes: BTreeMap<usize, u32> =
+            (0..self.cluster.nodes.len()).filter_map(|node| Some((node, self.packet_bytes(node)?))).collect();
+        let mut counts = BTreeMap::<u32, usize>::new();
+        sizes.values().for_each(|size| *counts.entry(*size).or_default() += 1);
+        let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return Vec::new() };
+        if 2 * count <= sizes.len() {
+            return Vec::new();
+        }
+        let fault = |(node, size): (&usize, &u32)| {
+            let sentence = format!("{}: its packets have {size} bytes, those of the others {usual}", self.name(*node));
+            self.fault(Kind::Mtu, &[*node], None, sentence)
         };
-        let all: Vec<f64> = self.cluster.pairs.iter().filter_map(|pair| pair.mtu_bytes).map(f64::from).collect();
-        let Some(usual) = median(&all) else { return Vec::new() };
-        let differs = |node: &usize| {
-            let own = own(*node);
-            own.len() >= FEWEST_PAIRS && own.iter().all(|mtu| (mtu - usual).abs() > 0.5)
-        };
-        let fault = |node: usize| {
-            let mtu = own(node)[0];
-            let sentence = format!("{}: its packets have {mtu} bytes, those of the others {usual}", self.name(node));
-            self.fault(Kind::Mtu, &[node], None, sentence)
-        };
-        (0..self.cluster.nodes.len()).filter(differs).map(fault).collect()
+        sizes.iter().filter(|(_, size)| **size != usual).map(fault).collect()
+    }
+
+    /// The size of a node's packets, if it is the same on most of its ways. A file without figures of the ends has one
+    /// size for both: the node's is the one that all of its pairs have, or else the largest.
+    fn packet_bytes(&self, node: usize) -> Option<u32> {
+        let own = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node));
+        let of_end = |pair: &Pair| pair.ends.and_then(|ends| ends[usize::from(pair.nodes[1] == node)].mtu_bytes);
+        let (mut ends, mut pairs) = (Vec::new(), Vec::new());
+        for pair in own {
+            ends.extend(of_end(pair));
+            pairs.extend(pair.mtu_bytes);
+        }
+        match (ends.len(), pairs.as_slice()) {
+            (1.., _) => majority(&ends),
+            (0, [first, others @ ..]) if others.iter().all(|other| other == first) => Some(*first),
+            // The pairs with the node that differs have its size.
+            _ => majority(&pairs),
+        }
     }
 
     /// Nodes whose clock differs from most others.
@@ -69,4 +86,9 @@ impl Court<'_> {
         }
         faults
     }
+}
+
+/// The value that more than half have.
+fn majority(values: &[u32]) -> Option<u32> {
+    values.iter().copied().find(|value| 2 * values.iter().filter(|other| *other == value).count() > values.len())
 }

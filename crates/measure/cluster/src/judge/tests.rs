@@ -131,6 +131,7 @@ fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> Pair {
         segments,
         clock_offset_ns: Some(1e4 + (there_ns - back_ns) / 2.0),
         mtu_bytes: Some(1500),
+        ends: None,
         beside: None,
     }
 }
@@ -359,12 +360,12 @@ fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
     assert_eq!(faults(&cluster).len(), 1);
     let like: Vec<Pair> = cluster.pairs.iter().filter(|pair| pair.nodes == [0, 3]).cloned().collect();
     let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
-    let bad = beside::Look::new(slow, &[&like[0]]).unwrap();
+    let bad = beside::Look::new(slow, &[&like[0]], &[&like[0]]).unwrap();
     slow.beside = crate::Beside::of(&[bad; 3]);
     assert!(slow.beside.unwrap().slowness[0].at_least > 2.5, "{:?}", slow.beside);
     assert_eq!(faults(&cluster).len(), 1);
     let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
-    let well = beside::Look::new(&like[0], &[&like[0]]).unwrap();
+    let well = beside::Look::new(&like[0], &[&like[0]], &[&like[0]]).unwrap();
     slow.beside = crate::Beside::of(&[bad, well, well]);
     assert_eq!(faults(&cluster), []);
     assert_eq!(unsettled(&cluster), Vec::<[usize; 2]>::new());

@@ -46,18 +46,23 @@ impl Lead<'_> {
         }
         let until = Instant::now() + limit;
         let mut printed = String::new();
+        let mut failure = None;
         for member in &mut all {
             let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let answer = member.stream.set_read_timeout(Some(left)).and_then(|()| receive(&mut member.stream));
-            match answer.map_err(|error| failed(member, told(&error, limit)))? {
-                Answer::Mpi(text) if member.said.rank == 0 => printed = text,
-                Answer::Mpi(_) => {}
-                // The reason of the first one stands in rank 0's text, where it is known.
-                Answer::Failed(_) if printed.contains("\"error\"") => {}
-                Answer::Failed(why) => return Err(failed(member, why)),
-                _ => return Err(failed(member, "it answered something else".to_owned())),
+            match answer {
+                Ok(Answer::Mpi(text)) if member.said.rank == 0 => printed = text,
+                Ok(Answer::Mpi(_)) => {}
+                // The reason of the first one stands in rank 0's text, where it is known. One that waited for another
+                // rank has failed as well: the one that does not answer at all is named.
+                Ok(Answer::Failed(why)) => failure = failure.or(Some((member.said.node.clone(), why))),
+                Ok(_) => return Err(failed(member, "it answered something else".to_owned())),
+                Err(error) => return Err(failed(member, told(&error, limit))),
             }
         }
-        Ok(printed)
+        match failure.filter(|_| !printed.contains("\"error\"")) {
+            Some((node, why)) => Err(MpiError::Failed { node, why }),
+            None => Ok(printed),
+        }
     }
 }

@@ -1,0 +1,93 @@
+//! The parts of a cluster that figures come from, any of which may be bad.
+
+use super::figures::{Figure, Item};
+
+/// A part of the way between two nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A node with its link.
+    Node(usize),
+    /// The connection of a group's nodes with the others.
+    Uplink(usize),
+    /// All links of a group.
+    Switch(usize),
+    /// A way that only two nodes use, such as a route.
+    Pair([usize; 2]),
+    /// The distance between two groups: farther than others, and not a fault.
+    Tier([usize; 2]),
+}
+
+/// The directions of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Both,
+    /// Out of the part, or from the first node of a pair to the second.
+    From,
+    /// Into the part, or back.
+    To,
+}
+
+/// A part and its direction: a place for a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub part: Part,
+    pub direction: Direction,
+}
+
+impl Direction {
+    pub(super) fn words(self, whom: &str) -> String {
+        match self {
+            Direction::Both => "both ways".to_owned(),
+            Direction::From => format!("from {whom}"),
+            Direction::To => format!("to {whom}"),
+        }
+    }
+
+    fn has(self, side: usize) -> bool {
+        match self {
+            Direction::Both => true,
+            Direction::From => side == 0,
+            Direction::To => side == 1,
+        }
+    }
+}
+
+impl Part {
+    /// The side of this part that a way uses: 0 out of it, 1 into it; `None` where it uses none.
+    fn side(self, group: &[usize], from: usize, to: usize) -> Option<usize> {
+        let side_of = |is_out: bool, is_in: bool| match (is_out, is_in) {
+            (true, false) => Some(0),
+            (false, true) => Some(1),
+            _ => None,
+        };
+        match self {
+            Part::Node(node) => side_of(from == node, to == node),
+            Part::Uplink(own) => side_of(group[from] == own, group[to] == own),
+            Part::Switch(own) => (group[from] == own || group[to] == own).then_some(0),
+            Part::Pair([a, b]) => side_of((from, to) == (a, b), (from, to) == (b, a)),
+            Part::Tier([g, h]) => {
+                let ends = [group[from], group[to]];
+                (ends == [g, h] || ends == [h, g]).then_some(0)
+            }
+        }
+    }
+
+    /// Whether the figures of a pair come from this part.
+    pub(crate) fn covers(self, group: &[usize], [a, b]: [usize; 2]) -> bool {
+        self.side(group, a, b).is_some()
+    }
+}
+
+impl Place {
+    /// The side of the part that a figure comes from, if it comes from this place.
+    pub(super) fn side(self, group: &[usize], item: &Item) -> Option<usize> {
+        match (item.figure, self.part) {
+            // Waiting is an end's own.
+            (Figure::Wait, Part::Node(node)) => (item.from == node).then_some(0),
+            (Figure::Wait, _) => None,
+            (figure, part) if figure.is_of_pair() => part.side(group, item.from, item.to).map(|_| 0),
+            (Figure::Lost | Figure::Scatter, Part::Tier(_)) => None,
+            (_, part) => part.side(group, item.from, item.to).filter(|side| self.direction.has(*side)),
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The sentences about causes.
+
+use super::explain::Cause;
+use super::figures::Item;
+use super::part::{Direction, Part, Place};
+use super::verdict::{Jitter, Late, Losses, Slow};
+use super::{Court, Fault, Kind, SMALL_BYTES};
+use crate::cluster::Trip;
+use crate::topology::short;
+use seatmap_statistics::median;
+
+/// The clocks tell a direction where they seem wrong by half of the delay, to this share of it: a packet that is late
+/// on one way moves the middle of a round trip by half of that.
+const HALF: f64 = 0.4;
+
+impl Court<'_> {
+    /// The nodes of a part.
+    fn nodes(&self, part: Part) -> Vec<usize> {
+        match part {
+            Part::Node(node) => vec![node],
+            Part::Uplink(group) | Part::Switch(group) => self.network().members(group),
+            Part::Pair(pair) => pair.to_vec(),
+            Part::Tier(_) => Vec::new(),
+        }
+    }
+
+    fn names(&self, nodes: &[usize]) -> String {
+        short(&nodes.iter().map(|node| self.name(*node)).collect::<Vec<_>>())
+    }
+
+    fn fault_at(&self, kind: Kind, place: Place, factor: Option<f64>, sentence: String) -> Fault {
+        let mut nodes = self.nodes(place.part);
+        if matches!(place.part, Part::Pair(_)) && place.direction == Direction::To {
+            nodes.reverse();
+        }
+        let one_way = place.direction != Direction::Both;
+        Fault { one_way, place: Some(place), ..self.fault(kind, &nodes, factor, sentence) }
+    }
+
+    pub(super) fn trip(&self, item: &Item) -> Option<&Trip> {
+        let pair = self.pairs.get(&[item.from.min(item.to), item.from.max(item.to)])?;
+        pair.trip(SMALL_BYTES)
+    }
+
+    pub(super) fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> Fault {
+        let names = self.names(&self.nodes(cause.place.part));
+        let sentence = format!(
+            "{names}: its process waits for a CPU {:.0} % of the time, those of the others {:.0} %: a quota, or another \
+             program on its CPUs",
+            100.0 * own,
+            100.0 * others
+        );
+        let place = Place { direction: Direction::Both, ..cause.place };
+        self.fault_at(Kind::Starved, place, None, sentence)
+    }
+
+    pub(super) fn lossy_fault(&self, cause: &Cause, losses: [Option<Losses>; 2]) -> Fault {
+        let direction = match losses {
+            [Some(_), Some(_)] => Direction::Both,
+            [Some(_), None] => Direction::From,
+            _ => Direction::To,
+        };
+        let place = Place { direction, ..cause.place };
+        let counts = |losses: Losses, which: &str| {
+            format!(
+                "{:.2} % of the segments{which} went twice ({} of {})",
+                losses.percent(),
+                losses.resent,
+                losses.sent
+            )
+        };
+        let worst = losses.into_iter().flatten().map(Losses::percent).fold(0.0, f64::max);
+        let of_sides = |words: [&str; 2]| {
+            let each = losses.into_iter().zip(words).filter_map(|(losses, words)| Some(counts(losses?, words)));
+            each.collect::<Vec<String>>().join(", and ")
+        };
+        let sentence = match place.part {
+            Part::Pair([a, b]) => {
+                let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
+                let which = if direction == Direction::Both { "and" } else { "to" };
+                let words = if direction == Direction::Both { [" there", " back"] } else { ["", ""] };
+                format!("{} {which} {}: this way loses packets, {}", self.name(from), self.name(to), of_sides(words))
+            }
+            Part::Node(node) => {
+                format!("{}: its link loses packets, {}", self.name(node), of_sides([" it sends", " sent to it"]))
+            }
+            part => {
+                let names = self.names(&self.nodes(part));
+                let words = [" from them", " to them"];
+                format!("{names}: the way between their switch and the others loses packets, {}", of_sides(words))
+            }
+        };
+        self.fault_at(Kind::Lossy, place, Some(worst), sentence)
+    }
+
+    pub(super) fn slow_fault(&self, cause: &Cause, slow: Slow) -> Fault {
+        let direction = match (slow.factors, cause.place.part) {
+            (_, Part::Switch(_)) | ([Some(_), Some(_)], _) => Direction::Both,
+            ([Some(_), None], _) => Direction::From,
+            _ => Direction::To,
+        };
+        let place = Place { direction, ..cause.place };
+        let each = || slow.factors.into_iter().flatten();
+        let (most, least) = (each().fold(1.0, f64::max), each().fold(f64::INFINITY, f64::min));
+        // Where both ways are slow by different factors, both are measured.
+        let factor = match direction {
+            Direction::Both if most >= 1.15 * least => {
+                let [there, back] = slow.factors.map(|factor| factor.unwrap_or(1.0));
+                format!("1/{there:.1} and 1/{back:.1}")
+            }
+            _ => format!("1/{least:.1}"),
+        };
+        let names = self.names(&self.nodes(place.part));
+        let sentence = match place.part {
+            Part::Pair([a, b]) => {
+                let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
+                let which = if direction == Direction::Both { "and" } else { "to" };
+                format!(
+                    "{} {which} {}: this way is slow, a stream has {factor} of the rate of like pairs, and both nodes \
+                     are well with others",
+                    self.name(from),
+                    self.name(to)
+                )
+            }
+            Part::Uplink(_) => format!(
+                "{names}: the way between their switch and the others is slow, streams {} have {factor} of the rate of \
+                 other switches' (best of its pairs)",
+                direction.words("them")
+            ),
+            Part::Switch(_) => format!(
+                "{names}: the switches differ, streams through all links of these nodes have {factor} of the rate of \
+                 other switches' (best of its pairs)"
+            ),
+            _ => format!(
+                "{names}: its link is slow, streams {} have {factor} of the rate of its like (best of its pairs)",
+                direction.words("it")
+            ),
+        };
+        self.fault_at(Kind::Slow, place, Some(least), sentence)
+    }
+
+    pub(super) fn jitter_fault(&self, cause: &Cause, jitter: &Jitter) -> Fault {
+        let place = Place { direction: Direction::Both, ..cause.place };
+        let names = self.names(&self.nodes(place.part));
+        let [bad, all] = jitter.pairs;
+        let (sentence, factor) = match place.part {
+            Part::Pair([a, b]) => (
+                format!(
+                    "{} and {}: the times of small messages scatter {:.0} times as much as between like nodes",
+                    self.name(a),
+                    self.name(b),
+                    jitter.factor
+                ),
+                Some(jitter.factor),
+            ),
+            Part::Node(_) => {
+                (format!("{names}: the times of its small messages scatter, on {bad} of {all} pairs"), None)
+            }
+            _ => (
+                format!(
+                    "{names}: the times of small messages between their switch and the others scatter, on {bad} of \
+                     {all} pairs"
+                ),
+                None,
+            ),
+        };
+        self.fault_at(Kind::Jittery, place, factor, sentence)
+    }
+
+    /// A delay, with the scatter of its messages where that is unusual.
+    pub(super) fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> Fault {
+        let (factor, ms) = (late.factor(), late.excess_ns / 1e6);
+        let part = cause.place.part;
+        let direction = match self.half_ahead(part, late) {
+            None => Direction::Both,
+            Some(true) if matches!(part, Part::Pair(_)) => Direction::From,
+            Some(false) if matches!(part, Part::Pair(_)) => Direction::To,
+            Some(true) => Direction::To,
+            Some(false) => Direction::From,
+        };
+        let place = Place { part, direction };
+        let names = self.names(&self.nodes(part));
+        let sentence = match (part, direction) {
+            (Part::Pair([a, b]), Direction::Both) => format!(
+                "{} and {}: small messages take {factor:.1} times as long as between like nodes",
+                self.name(a),
+                self.name(b)
+            ),
+            (Part::Pair([a, b]), _) => {
+                let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
+                let [from, to] = [self.name(from), self.name(to)];
+                format!("{from} to {to}: small messages come {ms:.2} ms late, by the clocks of both nodes")
+            }
+            (Part::Node(_), Direction::Both) => format!(
+                "{names}: its small messages take {factor:.1} times as long as those of its like, by {ms:.2} ms"
+            ),
+            (Part::Node(_), _) => {
+                let way = direction.words("it");
+                format!("{names}: small messages {way} come {ms:.2} ms late, by the clocks of all nodes")
+            }
+            _ => format!(
+                "{names}: small messages between their switch and the others take {factor:.1} times as long as those of \
+                 other switches, by {ms:.2} ms"
+            ),
+        };
+        let scatter = format!(", and scatter by {:.2} ms", scatter_ns / 1e6);
+        let sentence = if scatter_ns > 0.0 { sentence + &scatter } else { sentence };
+        self.fault_at(Kind::Slow, place, Some(factor), sentence)
+    }
+
+    /// Whether the clock of the node, or of the second one, seems ahead by half of the delay (`true`: what comes to
+    /// it is late) or behind (`false`); `None` where it seems neither, or clocks differ by as much anyway.
+    fn half_ahead(&self, part: Part, late: &Late) -> Option<bool> {
+        let last = match part {
+            Part::Node(node) => node,
+            Part::Pair([_, second]) => second,
+            _ => return None,
+        };
+        let group = &self.network().group;
+        let (own, others): (Vec<_>, Vec<_>) =
+            self.cluster.pairs.iter().partition(|pair| part.covers(group, pair.nodes));
+        let ahead = |pair: &&crate::Pair| {
+            let ns = pair.clock_offset_ns?;
+            Some(if pair.nodes[1] == last { ns } else { -ns })
+        };
+        let own_ns = median(&own.iter().filter_map(ahead).collect::<Vec<_>>())?;
+        let usual_ns =
+            median(&others.iter().filter_map(|pair| pair.clock_offset_ns).map(f64::abs).collect::<Vec<_>>())?;
+        let half_ns = late.excess_ns / 2.0;
+        let is_half = (own_ns.abs() / half_ns - 1.0).abs() <= HALF && usual_ns < HALF * half_ns;
+        is_half.then_some(own_ns > 0.0)
+    }
+}

@@ -1,0 +1,188 @@
+//! Faults of all kinds in clusters of several shapes, on idle and on busy computers: the cause is named, once, and
+//! nothing else; and nothing at all in healthy ones.
+
+use super::*;
+use crate::simulated::{LINK_MBPS, Simulated, WayModel};
+
+/// Nodes on each switch.
+const SHAPES: [&[usize]; 6] = [&[8], &[4, 4], &[3, 3, 3], &[4, 4, 1], &[6, 2], &[2, 2, 2, 2]];
+
+/// Shapes whose uplinks and nodes can be told apart.
+const SEVERAL: [&[usize]; 3] = [&[4, 4], &[3, 3, 3], &[2, 2, 2, 2]];
+
+/// Draws of each fault in each shape. A hundred were tried when the rules were made.
+const SEEDS: u64 = 1;
+
+const WAY: WayModel = WayModel { from: 0, to: 0, rate_mbps: f64::INFINITY, delay_ns: 0.0, lost_share: 0.0 };
+
+/// Puts a fault into a cluster, given a node and another one; returns the nodes to be named and words of the sentence.
+type Fault = fn(&mut Simulated, usize, usize) -> (Vec<usize>, &'static str);
+
+fn on_one_switch(cluster: &Simulated, node: usize) -> Vec<usize> {
+    let switch = cluster.nodes[node].switch;
+    (0..cluster.nodes.len()).filter(|other| cluster.nodes[*other].switch == switch).collect()
+}
+
+const FAULTS: [(&str, Fault); 17] = [
+    ("link", |it, node, _| {
+        it.nodes[node].link_mbps = [LINK_MBPS / 3.3; 2];
+        (vec![node], "streams both ways have 1/3.")
+    }),
+    ("link a little", |it, node, _| {
+        it.nodes[node].link_mbps = [LINK_MBPS / 1.69; 2];
+        match &on_one_switch(it, node)[..] {
+            // The way between switches is slower: only the neighbour's streams show it.
+            [a, b] => (vec![*a, *b], "this way is slow, a stream has 1/1."),
+            _ => (vec![node], "streams both ways have 1/1."),
+        }
+    }),
+    ("very slow link", |it, node, _| {
+        it.nodes[node].link_mbps = [5.0; 2];
+        (vec![node], "streams both ways have 1/")
+    }),
+    ("from", |it, node, _| {
+        it.nodes[node].link_mbps[0] = LINK_MBPS / 3.3;
+        (vec![node], "streams from it have 1/3.")
+    }),
+    ("to", |it, node, _| {
+        it.nodes[node].link_mbps[1] = LINK_MBPS / 3.3;
+        (vec![node], "streams to it have 1/3.")
+    }),
+    ("way", |it, node, other| {
+        it.ways.push(WayModel { from: node, to: other, rate_mbps: 80.0, ..WAY });
+        (vec![node, other], "this way is slow")
+    }),
+    ("loss from", |it, node, _| {
+        it.nodes[node].lost_share[0] = 0.01;
+        (vec![node], "it sends went twice")
+    }),
+    ("loss to", |it, node, _| {
+        it.nodes[node].lost_share[1] = 0.01;
+        (vec![node], "sent to it went twice")
+    }),
+    ("loss both", |it, node, _| {
+        it.nodes[node].lost_share = [0.01; 2];
+        (vec![node], ", and ")
+    }),
+    ("loss of a way", |it, node, other| {
+        it.ways.push(WayModel { from: node, to: other, lost_share: 0.02, ..WAY });
+        (vec![node, other], "this way loses packets")
+    }),
+    ("starved", |it, node, _| {
+        it.nodes[node].cpu_share = 0.15;
+        (vec![node], "waits for a CPU")
+    }),
+    ("delay", |it, node, _| {
+        it.nodes[node].delay_ns = [2e5; 2];
+        (vec![node], "its small messages take")
+    }),
+    ("delay from", |it, node, _| {
+        it.nodes[node].delay_ns = [4e5, 0.0];
+        (vec![node], "small messages from it come")
+    }),
+    ("delay of a way", |it, node, other| {
+        it.ways.push(WayModel { from: node, to: other, delay_ns: 6e5, ..WAY });
+        (vec![node, other], "small messages come")
+    }),
+    ("jitter", |it, node, _| {
+        it.nodes[node].jitter_ns = 4e5;
+        (vec![node], "scatter")
+    }),
+    ("mtu", |it, node, _| {
+        it.nodes[node].mtu_bytes = 1400;
+        (vec![node], "packets have 1400 bytes, those of the others 1500")
+    }),
+    ("switch", |it, node, _| {
+        let nodes = on_one_switch(it, node);
+        if nodes.len() < 3 || 2 * nodes.len() > it.nodes.len() {
+            it.nodes[node].mtu_bytes = 1400;
+            return (vec![node], "packets");
+        }
+        nodes.iter().for_each(|node| it.nodes[*node].link_mbps = [LINK_MBPS / 3.3; 2]);
+        (nodes, "the switches differ")
+    }),
+];
+
+/// Words about wrong findings; `None` where they are right.
+fn verdict(cluster: &Cluster, nodes: &[usize], words: &str) -> Option<String> {
+    let names: Vec<String> = nodes.iter().map(|node| format!("n{node}")).collect();
+    let found = faults(cluster);
+    let is_right = matches!(&found[..], [one] if one.nodes == names && one.sentence.contains(words));
+    let sentences: Vec<String> = found.into_iter().map(|fault| fault.sentence).collect();
+    (!is_right).then(|| format!("{names:?} {words}: {sentences:#?} groups {:?}", cluster.groups))
+}
+
+/// Puts each fault into clusters of each shape, and returns how many there were, and what went wrong.
+fn trials(busy: f64, shapes: &[&[usize]], seeds: u64) -> (usize, Vec<String>) {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for (name, put) in FAULTS {
+        for (at, shape) in shapes.iter().enumerate() {
+            for seed in 0..seeds {
+                let mut cluster = Simulated::new(shape, 400.0, busy, seed * 31 + at as u64);
+                let nodes = cluster.nodes.len();
+                // The node that stands alone has no neighbour to compare it with.
+                let node = (seed as usize * 5 + at) % (nodes - 1);
+                let other = (node + 1 + seed as usize % (nodes - 2)) % nodes;
+                let (named, words) = put(&mut cluster, node, other);
+                count += 1;
+                let told = verdict(&cluster.measured(), &named, words);
+                wrong.extend(told.map(|told| format!("{name} {shape:?} seed {seed}: {told}")));
+            }
+        }
+    }
+    (count, wrong)
+}
+
+#[test]
+fn every_kind_of_fault_is_named_alone_in_every_shape() {
+    let (count, wrong) = trials(0.0, &SHAPES, SEEDS);
+    assert!(wrong.is_empty(), "{} of {count}: {}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_busy_computer_hides_few_faults() {
+    let (count, wrong) = trials(0.25, &SHAPES[..2], SEEDS);
+    assert!(20 * wrong.len() <= count, "{} of {count}: {}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn healthy_clusters_of_every_shape_have_no_fault() {
+    for busy in [0.0, 0.25, 0.4] {
+        for (at, shape) in SHAPES.iter().chain(&[&[4, 1][..], &[2], &[3]]).enumerate() {
+            for seed in 0..SEEDS {
+                for uplink_mbps in [400.0, LINK_MBPS] {
+                    let cluster = Simulated::new(shape, uplink_mbps, busy, 1000 + seed * 31 + at as u64).measured();
+                    let found = faults(&cluster);
+                    assert!(found.is_empty(), "{shape:?} {uplink_mbps} busy {busy} seed {seed}: {found:#?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slow_uplink_is_told_of_its_switch() {
+    for shape in SEVERAL {
+        for (side, words) in [(0, "streams from them"), (1, "streams to them")] {
+            let mut cluster = Simulated::new(shape, 400.0, 0.0, 5);
+            cluster.uplinks[0][side] = 120.0;
+            let nodes: Vec<usize> = (0..shape[0]).collect();
+            let told = verdict(&cluster.measured(), &nodes, words);
+            assert!(told.is_none(), "{shape:?} {words}: {told:?}");
+        }
+    }
+}
+
+/// A node that sends slowly says nothing of the switch next door.
+#[test]
+fn a_slow_node_makes_no_fault_next_door() {
+    for seed in 0..4 {
+        for uplink_mbps in [400.0, LINK_MBPS] {
+            let mut cluster = Simulated::new(&[2, 2], uplink_mbps, 0.1, seed);
+            cluster.nodes[0].link_mbps[0] = 0.3 * LINK_MBPS;
+            let told = verdict(&cluster.measured(), &[0], "streams from it have 1/3.");
+            assert!(told.is_none(), "{uplink_mbps} seed {seed}: {told:?}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The kind of each cause of an explanation, by its effects, and whether it is bad enough to be a fault.
+
+use super::effect::{Change, Effect};
+use super::explain::{Cause, Explanation};
+use super::figures::{Figure, LEAST_WAIT};
+use super::part::Part;
+use super::{Court, Fault, SLOW};
+use seatmap_statistics::median;
+
+/// The link of a node or of a switch is slow from this factor on: all of its ways say so.
+const SLOW_PART: f64 = 1.42;
+
+/// A way is jittery if its small messages scatter (from the tenth to the ninetieth percentile) so many times as much as
+/// those of like pairs, and by at least this share of their usual median.
+pub(super) const JITTER: f64 = 5.0;
+const JITTER_SHARE: f64 = 2.0;
+
+/// A process waits for a CPU for at least this share of the time, and so many times as long as others.
+const WAITS: f64 = 0.25;
+const WAITS_FACTOR: f64 = 3.0;
+
+/// A part loses packets if at least so many segments of round trips were sent again, and this share of all, and so many
+/// times the usual share: busy computers send up to 0.15 % again without a loss, as answers come late.
+const FEWEST_RESENT: u64 = 5;
+const LOST_SHARE: f64 = 0.003;
+const LOST_FACTOR: f64 = 4.0;
+
+/// The other direction loses packets, too, from this share of the losses of the first one.
+const OTHER_WAY: f64 = 0.3;
+
+/// A delay scatters less than this many times what nine of ten messages are late: hardly at all on an idle computer.
+/// Two uniform delays, one each way, scatter 2.5 times as much, from the tenth to the ninetieth percentile of a
+/// triangular distribution; 24 messages a pair through the relay of `scripts/cluster` showed 1.1 to 1.9.
+const STEADY: f64 = 1.2;
+
+/// A delay makes streams slow, too, and a slow link makes messages late: it is a delay if messages are worse than
+/// streams by this factor.
+const LATER_THAN_SLOW: f64 = 2.0;
+
+/// The segments of a way that went twice, of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Losses {
+    pub resent: u64,
+    pub sent: u64,
+}
+
+impl Losses {
+    pub(super) fn percent(self) -> f64 {
+        100.0 * self.share()
+    }
+
+    fn share(self) -> f64 {
+        self.resent as f64 / self.sent.max(1) as f64
+    }
+}
+
+/// A slow part: its best stream and that of its like, in Mbit/s, for each side that is slow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Slow {
+    pub factors: [Option<f64>; 2],
+}
+
+/// Late small messages, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Late {
+    /// By how much in the median.
+    pub excess_ns: f64,
+    /// By how much nine of ten messages are late at least.
+    pub always_ns: f64,
+    /// The usual time.
+    pub usual_ns: f64,
+}
+
+impl Late {
+    pub(super) fn factor(&self) -> f64 {
+        (self.usual_ns + self.excess_ns) / self.usual_ns
+    }
+}
+
+/// Small messages that scatter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Jitter {
+    /// How far, in nanoseconds, as it was measured.
+    pub scatter_ns: f64,
+    pub factor: f64,
+    /// On how many pairs of how many.
+    pub pairs: [usize; 2],
+}
+
+impl Court<'_> {
+    /// The fault that a cause is; `None` where it is not bad enough to be one.
+    pub(super) fn fault_of(&self, cause: &Cause) -> Option<Fault> {
+        if matches!(cause.place.part, Part::Tier(_)) {
+            return None;
+        }
+        if let Some([own, others]) = self.waits(cause) {
+            return Some(self.starved_fault(cause, own, others));
+        }
+        let losses = self.losses(cause);
+        if losses.iter().any(Option::is_some) {
+            return Some(self.lossy_fault(cause, losses));
+        }
+        let (slow, late, jitter) = (self.slow(cause), self.late(cause), self.jitter(cause));
+        let slow_factor = slow.map_or(1.0, |slow| slow.factors.into_iter().flatten().fold(1.0, f64::max));
+        let scatter_ns = jitter.map_or(0.0, |jitter| jitter.scatter_ns);
+        let late = late.filter(|late| STEADY * late.always_ns > scatter_ns);
+        let is_later = |late: &Late| late.factor() >= LATER_THAN_SLOW * slow_factor;
+        match (slow, late.filter(is_later), jitter) {
+            (_, Some(late), _) => Some(self.late_fault(cause, &late, scatter_ns)),
+            (Some(slow), None, _) => Some(self.slow_fault(cause, slow)),
+            (None, None, Some(jitter)) => Some(self.jitter_fault(cause, &jitter)),
+            (None, None, None) => None,
+        }
+    }
+
+    fn effects<'c>(&self, cause: &'c Cause, figure: Figure) -> impl Iterator<Item = &'c Effect> {
+        cause.effects.iter().filter(move |effect| effect.figure == figure)
+    }
+
+    /// The share of the time that a node waits for a CPU, and that of the others.
+    fn waits(&self, cause: &Cause) -> Option<[f64; 2]> {
+        let effect = self.effects(cause, Figure::Wait).next()?;
+        let Change::Limit(own) = effect.change else { return None };
+        let usual = self.covered(cause, effect).into_iter().next().map(|at| self.network().usual[at])?;
+        let is_bad = own - LEAST_WAIT >= WAITS && own >= WAITS_FACTOR * usual;
+        is_bad.then_some([own - LEAST_WAIT, usual - LEAST_WAIT])
+    }
+
+    /// The indices of the figures that an effect changes.
+    fn covered(&self, cause: &Cause, effect: &Effect) -> Vec<usize> {
+        let network = self.network();
+        let is_covered = |at: &usize| {
+            let item = &network.items[*at];
+            item.figure == effect.figure && cause.place.side(&network.group, item) == Some(effect.side)
+        };
+        (0..network.items.len()).filter(is_covered).collect()
+    }
+
+    fn losses(&self, cause: &Cause) -> [Option<Losses>; 2] {
+        let of_side = |side: usize| {
+            let effect = self.effects(cause, Figure::Lost).find(|effect| effect.side == side)?;
+            let covered = self.covered(cause, effect);
+            let items = covered.iter().map(|at| &self.network().items[*at]);
+            let sum = |sum: Losses, item: &super::figures::Item| Losses {
+                resent: sum.resent.saturating_add(item.value as u64),
+                sent: sum.sent.saturating_add(item.segments as u64),
+            };
+            let all = items.fold(Losses::default(), sum);
+            let usual = covered.first().map(|at| self.network().usual[*at])?;
+            let is_bad = all.resent >= FEWEST_RESENT && all.share() >= LOST_SHARE.max(LOST_FACTOR * usual);
+            is_bad.then_some(all)
+        };
+        let both = [of_side(0), of_side(1)];
+        let most = both.into_iter().flatten().map(Losses::share).fold(0.0, f64::max);
+        // Lost acknowledgements make the other end send again as well, now and then.
+        both.map(|losses| losses.filter(|losses| losses.share() >= OTHER_WAY * most))
+    }
+
+    fn slow(&self, cause: &Cause) -> Option<Slow> {
+        let without = self.explanation.without(cause);
+        let is_pair = matches!(cause.place.part, Part::Pair(_));
+        let factor = |side: usize| {
+            let effect = self.effects(cause, Figure::Slowness).find(|effect| effect.side == side)?;
+            let covered = self.covered(cause, effect);
+            let least = |of: &dyn Fn(usize) -> f64| covered.iter().map(|at| of(*at)).fold(f64::INFINITY, f64::min);
+            let value = |at: usize| self.network().value[at];
+            // The best stream that was measured, over the best one that there would be without the cause.
+            let factor = match effect.change {
+                Change::Limit(_) => least(&value) / least(&|at| without[at]),
+                _ => least(&|at| value(at) / without[at]),
+            };
+            let shown = covered.iter().map(|at| self.network().shown[*at] / without[*at]).fold(0.0, f64::max);
+            let is_bad = if is_pair { factor >= SLOW && shown >= SLOW } else { factor >= SLOW_PART };
+            is_bad.then_some(factor)
+        };
+        let factors = [factor(0), factor(1)];
+        factors.iter().any(Option::is_some).then_some(Slow { factors })
+    }
+
+    /// The pairs whose small messages a cause changes: the figure, and the usual one without it.
+    fn pairs_of(&self, cause: &Cause, figure: Figure) -> Vec<(usize, f64)> {
+        let Some(effect) = self.effects(cause, figure).next() else { return Vec::new() };
+        let without = self.explanation.without(cause);
+        self.covered(cause, effect).into_iter().map(|at| (at, without[at])).collect()
+    }
+
+    fn late(&self, cause: &Cause) -> Option<Late> {
+        let all = self.pairs_of(cause, Figure::Time);
+        let is_pair = matches!(cause.place.part, Part::Pair(_));
+        let over = |of: &dyn Fn(usize) -> Option<f64>| {
+            let excesses = all.iter().filter_map(|(at, usual)| Some(of(*at)? - usual));
+            median(&excesses.collect::<Vec<f64>>())
+        };
+        let trip = |at: usize| self.trip(&self.network().items[at]);
+        let excess_ns = over(&|at| trip(at).map(|trip| trip.median_ns))?;
+        let always_ns = over(&|at| trip(at).map(|trip| trip.p10_ns))?;
+        let usual_ns = all.iter().map(|(_, usual)| *usual).fold(f64::INFINITY, f64::min);
+        let shown = all.iter().map(|(at, usual)| self.network().shown[*at] / usual).fold(0.0, f64::max);
+        let modelled_ns =
+            median(&all.iter().map(|(at, usual)| self.explanation.model[*at] - usual).collect::<Vec<_>>())?;
+        let is_bad = usual_ns + modelled_ns >= SLOW * usual_ns && (!is_pair || shown >= SLOW);
+        is_bad.then_some(Late { excess_ns, always_ns, usual_ns })
+    }
+
+    fn jitter(&self, cause: &Cause) -> Option<Jitter> {
+        let all = self.pairs_of(cause, Figure::Scatter);
+        let is_pair = matches!(cause.place.part, Part::Pair(_));
+        let usual_time = |at: usize| {
+            let item = &self.network().items[at];
+            let same = |other: &&super::figures::Item| {
+                other.figure == Figure::Time && (other.from, other.to) == (item.from, item.to)
+            };
+            let time = self.network().items.iter().position(|other| same(&other));
+            time.map_or(f64::INFINITY, |time| self.network().usual[time])
+        };
+        let value = |at: usize| self.network().value[at];
+        let is_wide = |(at, usual): &&(usize, f64)| {
+            let shown = self.network().shown[*at];
+            value(*at) >= JITTER * usual
+                && value(*at) >= JITTER_SHARE * usual_time(*at)
+                && (!is_pair || shown >= JITTER * usual)
+        };
+        let wide: Vec<&(usize, f64)> = all.iter().filter(is_wide).collect();
+        let scatter =
+            |at: usize| self.trip(&self.network().items[at]).map_or(value(at), |trip| trip.p90_ns - trip.p10_ns);
+        let scatter_ns = median(&wide.iter().map(|(at, _)| scatter(*at)).collect::<Vec<f64>>())?;
+        let factor = median(&wide.iter().map(|(at, usual)| value(*at) / usual).collect::<Vec<f64>>())?;
+        (2 * wide.len() > all.len()).then_some(Jitter { scatter_ns, factor, pairs: [wide.len(), all.len()] })
+    }
+
+    pub(super) fn network(&self) -> &super::network::Network<'_> {
+        &self.explanation.network
+    }
+}
+
+/// Whether an explanation is there for its own sake.
+impl std::fmt::Debug for Explanation<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Explanation").field("causes", &self.causes).field("cost", &self.cost).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,25 @@
+//! Streams of many nodes at a time.
+
+use crate::cluster::Exchange;
+
+/// The arrangements of streams, each with its ways. In the order of the groups, so that the first half of the nodes
+/// is as far from the second as it can be.
+pub(super) fn arrangements(groups: &[Vec<usize>], nodes: usize) -> Vec<(Exchange, Vec<[usize; 2]>)> {
+    if nodes < 2 {
+        return Vec::new();
+    }
+    let mut order = groups.concat();
+    order.extend((0..nodes).filter(|node| groups.iter().all(|group| !group.contains(node))));
+    let half = nodes / 2;
+    let across = (0..half).flat_map(|at| {
+        let [a, b] = [order[at], order[at + half]];
+        [[a, b], [b, a]]
+    });
+    let next = (0..nodes).map(|at| [order[at], order[(at + 1) % nodes]]);
+    let to_one = order[1..].iter().map(|from| [*from, order[0]]);
+    vec![
+        (Exchange::Bisection, across.collect()),
+        (Exchange::Neighbours, next.collect()),
+        (Exchange::Incast, to_one.collect()),
+    ]
+}

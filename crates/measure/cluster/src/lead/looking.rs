@@ -1,0 +1,44 @@
+//! Rank 0 while it measures bad pairs again, for a limited time.
+
+use super::Lead;
+use super::again::Again;
+use crate::cluster::Cluster;
+use crate::measure::Progress;
+use std::time::{Duration, Instant};
+
+/// Pairs that look bad are measured again for at most this time, or for as long as all pairs took at first.
+const AGAIN: Duration = Duration::from_secs(20);
+
+/// The time for the trips of one size when a pair is measured again; as long as at first, if that was shorter.
+const AGAIN_TRIPS: Duration = Duration::from_millis(20);
+
+/// Rank 0 while it measures bad pairs again.
+pub(super) struct Looking<'l, 'a> {
+    lead: &'l mut Lead<'a>,
+    until: Instant,
+    at_most: Duration,
+    progress: &'l mut dyn FnMut(Progress),
+}
+
+impl<'l, 'a> Looking<'l, 'a> {
+    /// After pairs took this time at first.
+    pub(super) fn new(lead: &'l mut Lead<'a>, first: Duration, progress: &'l mut dyn FnMut(Progress)) -> Self {
+        let at_most = AGAIN.max(first);
+        Looking { lead, until: Instant::now() + at_most, at_most, progress }
+    }
+}
+
+impl Again for Looking<'_, '_> {
+    fn cluster(&mut self) -> &mut Cluster {
+        &mut self.lead.cluster
+    }
+
+    fn measure(&mut self, pair: [usize; 2]) {
+        self.lead.measure_round(&[pair], self.lead.options.trips.min(AGAIN_TRIPS));
+    }
+
+    fn may_go_on(&mut self, done: usize, of: usize) -> bool {
+        (self.progress)(Progress::Again { done, of, at_most: self.at_most });
+        Instant::now() < self.until
+    }
+}

@@ -1,0 +1,210 @@
+//! A model of a cluster for tests: parts with rates, delays and losses, any of which may be bad, and pairs as they
+//! would be measured through them, with the noise of a computer that is idle or busy. No test on it depends on real
+//! time.
+
+use crate::choice::{SIZE_BYTES, Values, choose};
+use crate::cluster::{Cluster, End, FORMAT, Node, Pair, Trip};
+use crate::facts::Facts;
+use crate::lead::again::{Again, look_again};
+
+/// One node with its link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeModel {
+    pub switch: usize,
+    /// The rate out of it, and into it, in Mbit/s.
+    pub link_mbps: [f64; 2],
+    pub delay_ns: [f64; 2],
+    /// Packets are later by a random time up to this.
+    pub jitter_ns: f64,
+    pub lost_share: [f64; 2],
+    /// The share of a CPU that its process may use.
+    pub cpu_share: f64,
+    pub mtu_bytes: u32,
+}
+
+/// A way between two nodes with a fault of its own, in one direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WayModel {
+    pub from: usize,
+    pub to: usize,
+    pub rate_mbps: f64,
+    pub delay_ns: f64,
+    pub lost_share: f64,
+}
+
+/// A cluster that is measured again and again, each time with new noise.
+pub(crate) struct Simulated {
+    pub nodes: Vec<NodeModel>,
+    /// The rate out of each switch, and into it, in Mbit/s.
+    pub uplinks: Vec<[f64; 2]>,
+    pub ways: Vec<WayModel>,
+    /// The share of figures that a busy computer spoils: 0 on an idle one.
+    pub busy: f64,
+    rng: fastrand::Rng,
+    cluster: Option<Cluster>,
+}
+
+/// The bytes of Ethernet, IP and TCP around a message.
+const HEADER_BYTES: u32 = 66;
+
+/// The rate of a healthy link, in Mbit/s.
+pub(crate) const LINK_MBPS: f64 = 1000.0;
+
+impl Simulated {
+    /// So many nodes on each switch.
+    pub(crate) fn new(switches: &[usize], uplink_mbps: f64, busy: f64, seed: u64) -> Self {
+        let node = |switch: usize| NodeModel {
+            switch,
+            link_mbps: [LINK_MBPS; 2],
+            delay_ns: [0.0; 2],
+            jitter_ns: 0.0,
+            lost_share: [0.0; 2],
+            cpu_share: 1.0,
+            mtu_bytes: 1500,
+        };
+        let on_switch = |(switch, nodes): (usize, &usize)| std::iter::repeat_n(switch, *nodes);
+        Simulated {
+            nodes: switches.iter().enumerate().flat_map(on_switch).map(node).collect(),
+            uplinks: vec![[uplink_mbps; 2]; switches.len()],
+            ways: Vec::new(),
+            busy,
+            rng: fastrand::Rng::with_seed(seed),
+            cluster: None,
+        }
+    }
+
+    /// Measures the cluster as rank 0 does, with second looks.
+    pub(crate) fn measured(mut self) -> Cluster {
+        let names: Vec<String> = (0..self.nodes.len()).map(|node| format!("n{node}")).collect();
+        let mut pairs = Vec::new();
+        let mut known = Values::new();
+        let chosen = choose(&names, false, &mut known, &mut |wanted| {
+            let of_pair = |pair: &[usize; 2]| {
+                let pair = self.pair(*pair);
+                let value = pair.trip(SIZE_BYTES).map(|trip| trip.median_ns);
+                pairs.push(pair);
+                value
+            };
+            wanted.iter().map(of_pair).collect()
+        });
+        pairs.sort_by_key(|pair| pair.nodes);
+        let node = |(rank, name): (usize, String)| Node {
+            name,
+            rank,
+            address: format!("10.0.0.{rank}"),
+            facts: Facts { cpus: 8, ..Facts::default() },
+            profile: None,
+        };
+        self.cluster = Some(Cluster {
+            format: FORMAT.to_owned(),
+            date: None,
+            launcher: None,
+            nodes: names.into_iter().enumerate().map(node).collect(),
+            pairs,
+            groups: chosen.groups,
+            held_back: chosen.held_back,
+            loaded: Vec::new(),
+            mpi: None,
+            missing: Vec::new(),
+        });
+        look_again(&mut self);
+        self.cluster.unwrap()
+    }
+
+    /// A factor that noise makes a figure worse by: a little, and on a busy computer now and then a lot.
+    fn worse(&mut self, little: f64, lot: f64) -> f64 {
+        let small = 1.0 + little * (self.rng.f64() + self.rng.f64()) / 2.0;
+        let large = if self.rng.f64() < self.busy { 1.0 - lot * (1.0 - self.rng.f64()).ln() } else { 1.0 };
+        small * large.min(8.0)
+    }
+
+    fn way(&self, from: usize, to: usize) -> Option<&WayModel> {
+        self.ways.iter().find(|way| (way.from, way.to) == (from, to))
+    }
+
+    fn rate(&mut self, from: usize, to: usize) -> f64 {
+        let [a, b] = [self.nodes[from], self.nodes[to]];
+        let mut rate = a.link_mbps[0].min(b.link_mbps[1]);
+        if a.switch != b.switch {
+            rate = rate.min(self.uplinks[a.switch][0]).min(self.uplinks[b.switch][1]);
+        }
+        rate = self.way(from, to).map_or(rate, |way| rate.min(way.rate_mbps));
+        // A stream takes some 40 % of a CPU at this rate.
+        let cpu = a.cpu_share.min(b.cpu_share);
+        rate = rate.min(LINK_MBPS * cpu / 0.4);
+        let lost = a.lost_share[0].max(b.lost_share[1]).max(self.way(from, to).map_or(0.0, |way| way.lost_share));
+        let slower = if lost > 0.0 { 1.0 + 100.0 * lost * self.rng.f64() } else { 1.0 };
+        // The best of three streams counts.
+        let noise = [(); 3].map(|()| self.worse(0.06, 0.7)).into_iter().fold(f64::INFINITY, f64::min);
+        rate / slower / noise
+    }
+
+    fn delay_ns(&self, from: usize, to: usize) -> f64 {
+        let own = self.nodes[from].delay_ns[0] + self.nodes[to].delay_ns[1];
+        own + self.way(from, to).map_or(0.0, |way| way.delay_ns)
+    }
+
+    fn trip(&mut self, [a, b]: [usize; 2], size_bytes: u32, rate_mbps: [f64; 2]) -> Trip {
+        let is_far = self.nodes[a].switch != self.nodes[b].switch;
+        let base_ns = if is_far { 55e3 } else { 45e3 };
+        let bytes_ns = 8e3 * f64::from(size_bytes + HEADER_BYTES) * (1.0 / rate_mbps[0] + 1.0 / rate_mbps[1]);
+        let delay_ns = self.delay_ns(a, b) + self.delay_ns(b, a);
+        let jitter_ns = self.nodes[a].jitter_ns + self.nodes[b].jitter_ns;
+        let cpu = self.nodes[a].cpu_share.min(self.nodes[b].cpu_share);
+        let least_ns = base_ns * self.worse(0.15, 0.4) + bytes_ns + delay_ns + 0.45 * jitter_ns;
+        let median_ns = least_ns * (1.1 + 0.1 * self.worse(1.0, 3.0)) + 0.55 * jitter_ns;
+        let stalled_ns = if cpu < 0.5 { 10.0 * median_ns } else { 0.0 };
+        let p90_ns = median_ns * (1.2 + 0.1 * self.worse(2.0, 12.0)) + 0.55 * jitter_ns + stalled_ns;
+        let ci95_ns = [0.98 * median_ns, 1.02 * median_ns];
+        Trip { size_bytes, median_ns, p10_ns: least_ns, p90_ns, ci95_ns, count: 200 }
+    }
+
+    fn end(&mut self, node: usize) -> End {
+        let idle = 0.02 + 0.08 * self.rng.f64();
+        let busy = self.busy * (0.2 + 0.5 * self.rng.f64());
+        let share = self.nodes[node].cpu_share;
+        let starved = if share < 0.5 { 0.45 + 0.4 * self.rng.f64() } else { 0.0 };
+        let wait = (idle + busy + starved).min(0.95);
+        End { mtu_bytes: Some(self.nodes[node].mtu_bytes), wait_share: Some(wait) }
+    }
+
+    fn resent(&mut self, from: usize, to: usize, sent: u64) -> u64 {
+        let way = self.way(from, to).map_or(0.0, |way| way.lost_share);
+        let share = self.nodes[from].lost_share[0] + self.nodes[to].lost_share[1] + way;
+        let usual = u64::from(self.rng.f64() < 0.1 + self.busy / 2.0);
+        usual + (share * sent as f64 * (0.6 + 0.8 * self.rng.f64())).round() as u64
+    }
+
+    fn pair(&mut self, nodes: [usize; 2]) -> Pair {
+        let [a, b] = nodes;
+        let rate_mbps = [self.rate(a, b), self.rate(b, a)];
+        let segments = [1500; 2];
+        Pair {
+            nodes,
+            trips: vec![self.trip(nodes, 8, rate_mbps), self.trip(nodes, SIZE_BYTES, rate_mbps)],
+            rate_mbps,
+            gap_ns: [900.0; 2],
+            retransmits: [self.resent(a, b, segments[0]), self.resent(b, a, segments[1])],
+            segments,
+            clock_offset_ns: Some(1e4 + (self.delay_ns(a, b) - self.delay_ns(b, a)) / 2.0),
+            mtu_bytes: Some(self.nodes[a].mtu_bytes),
+            ends: Some([self.end(a), self.end(b)]),
+            beside: None,
+        }
+    }
+}
+
+impl Again for Simulated {
+    fn cluster(&mut self) -> &mut Cluster {
+        self.cluster.as_mut().unwrap()
+    }
+
+    fn measure(&mut self, pair: [usize; 2]) {
+        let pair = self.pair(pair);
+        self.cluster().pairs.push(pair);
+    }
+
+    fn may_go_on(&mut self, _done: usize, _of: usize) -> bool {
+        true
+    }
+}
