@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`policy`], [`wants`], [`ticket`], [`usage`], [`queue`] | who gets which CPUs, and when: pure |
 //! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
-//! | [`peer`](seatmap_os::peer), `guests`, `door`, [`server`], [`scheduler`] | who may come in, and how many; sockets; the threads; the one that does everything |
+//! | `guests`, `door`, [`server`], [`scheduler`] | who may come in, and how many; sockets; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
 //! | [`ledger`], [`account`], [`inherited`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
 //! | [`channel`], [`file_proxy`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |

@@ -1,8 +1,9 @@
-//! What tests need from the computer, asked by doing it: for tests.
+//! Asks the computer for the things that tests need, by doing a piece of their work. For tests.
 //!
-//! A program that has the right name may still be unable to do its work: Debian's `openmpi-bin` brings an `mpicc` and no
-//! `mpi.h`, and a `gcc` without `libc6-dev` compiles nothing that includes a header. So each function here lets the
-//! program do a small piece of the work that the test has for it.
+//! A program that has the right name may still be unable to do its work: Debian's `openmpi-bin`
+//! brings an `mpicc` and no `mpi.h`, and a `gcc` without `libc6-dev` compiles nothing that includes
+//! a header. So each function here lets the program do a small piece of the work that the test has
+//! for it.
 //!
 //! | function | asks |
 //! |---|---|
@@ -12,8 +13,8 @@
 //! | [`threads`], [`mpi`], [`thread_sanitizer`] | the lines that the tests of this workspace need |
 //! | [`skip`], [`skipped`] | nothing: they say that a test was skipped, and why |
 //!
-//! The harness hides what a passing test prints. A skipped test passes, so [`skip`] writes past the harness: a test that
-//! was skipped is seen in the output of `cargo test`.
+//! The harness hides what a passing test prints. A skipped test passes, so [`skip`] writes past the
+//! harness: a test that was skipped is seen in the output of `cargo test`.
 #![deny(missing_docs)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -47,8 +47,8 @@ const NODES: &str = "/sys/devices/system/node";
 
 /// The NUMA nodes that are nearest to some CPUs and have memory; node 0 where the kernel knows none.
 ///
-/// A node may have CPUs and no memory, as where only some of a processor's channels are populated: the nearest node with
-/// memory stands for it, by the firmware's distances.
+/// A node may have CPUs and no memory, as where only some of a processor's channels are populated:
+/// the nearest node with memory stands for it, by the firmware's distances.
 #[must_use]
 pub fn memory_nodes(root: &Root, cpus: &CpuSet) -> CpuSet {
     let number = |name: &String| name.strip_prefix("node")?.parse::<u32>().ok();

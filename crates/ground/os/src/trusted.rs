@@ -2,8 +2,8 @@
 //!
 //! # The rule
 //!
-//! **What Seatmap obeys, keeps secret, or goes on from has to be this user's or root's alone. What it only shows or
-//! computes with may be anybody's, if the user named it.** A file is judged on the descriptor from which it is then
+//! **What Seatmap obeys, keeps secret, or goes on from has to be this user's or root's alone. A file that it only shows
+//! or computes with may be anybody's, if the user named it.** A file is judged on the descriptor from which it is then
 //! read, so that exchanging a name meanwhile has no effect: an ordinary file and not a link, without a second name, of
 //! this user or root, and writable for no other user.
 //!
@@ -19,7 +19,7 @@
 //! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
 //! | a plan, pattern, profile, machine, cluster, baseline or recording that the user named | not judged: figures and seats, and no program or command |
 //!
-//! What is written follows another rule, in [`whole_file`](crate::whole_file): a link is followed only if root or this
+//! Writing follows another rule, in [`whole_file`](crate::whole_file): a link is followed only if root or this
 //! user made it, and nothing that another user put into a shared folder is written.
 //!
 //! # Folders

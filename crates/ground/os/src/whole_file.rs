@@ -40,7 +40,8 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 /// `/proc`, as `/dev/stdout` does: such a name is an open file, which cannot be replaced but only written.
 ///
 /// A link on the way is followed only if root or this user made it: one of somebody else could lead the result to any
-/// file that this user can write. The kernel has the same rule for folders as `/tmp` (`fs.protected_symlinks`, proc(5)).
+/// file that this user can write. The kernel has the same rule for folders as `/tmp`
+/// (`fs.protected_symlinks`, proc(5)).
 ///
 /// # Errors
 /// A link cannot be read or is another user's, or there are more than Linux would follow.
@@ -103,8 +104,9 @@ fn is_trusted(uid: u32) -> bool {
     uid == 0 || uid == rustix::process::geteuid().as_raw()
 }
 
-/// Refuses to write over another user's file or pipe in a folder in which anybody can put one, as `/tmp` is: whoever put
-/// it there chose who reads the result. What belongs to the folder's owner is the folder's.
+/// Refuses to write over another user's file or pipe in a folder in which anybody can put one, as
+/// `/tmp` is: whoever put it there chose who reads the result. A file of the folder's owner
+/// is the folder's.
 fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
     let folder = fs::metadata(folder_of(path))?;
     let is_shared = folder.mode() & 0o002 != 0 || folder.mode() & 0o1020 == 0o1020;
@@ -131,8 +133,9 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file, pipe or device to be written from its beginning, as it comes; a file is made where none is, and emptied
-/// where one is. Links are followed as [`behind_links`] says, and what lies there is judged on the open descriptor.
+/// Opens a file, pipe or device to be written from its beginning, as it comes; a file is made where
+/// none is, and emptied where one is. Links are followed as [`behind_links`] says, and what lies
+/// there is judged on the open descriptor.
 ///
 /// # Errors
 /// The system's error, or another user could have put there what this name stands for.
@@ -207,7 +210,8 @@ mod tests {
         assert_eq!(behind_links(&at("three")).unwrap(), Some(at("three")));
     }
 
-    /// A folder as `/tmp` is, with files of another user; `None`, and a word about it, where this user cannot make them.
+    /// A folder as `/tmp` is, with files of another user; `None`, and a word about it, where this
+    /// user cannot make them.
     fn shared(mode: u32) -> Option<tempfile::TempDir> {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
@@ -218,7 +222,7 @@ mod tests {
         symlink(".", at("folder")).unwrap();
         for name in ["file", "link", "folder"] {
             if std::os::unix::fs::lchown(at(name), Some(65_534), None).is_err() {
-                eprintln!("skipped: only root gives files to another user");
+                seatmap_needs::skipped!("only root gives files to another user");
                 return None;
             }
         }

@@ -138,7 +138,7 @@ impl Chooser<'_> {
     }
 
     /// The parts of a group whose pairs are all known, where it has some that are as far apart as groups are: a very
-    /// slow way between two groups hides the others. A single node is no part, as a bad cable makes one.
+    /// slow way between two groups hides the others. A single node is not a part, as a bad cable makes one.
     fn divided(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
         let inside: Vec<f64> =
             pairs(group.len()).filter_map(|[a, b]| self.known.get(&pair(group[a], group[b])).copied()).collect();

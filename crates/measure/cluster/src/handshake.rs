@@ -26,7 +26,7 @@ const TOLD_CHARACTERS: usize = 80;
 const CALLER: &str = "caller";
 const CALLED: &str = "called";
 
-/// What a connection is for. A connection of one purpose is refused where another one is expected.
+/// The purpose of a connection. A connection of one purpose is refused where another one is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// A rank comes to rank 0 of a measurement.

@@ -5,8 +5,8 @@
 //! somebody changed, repeated, left out, put in another order, sent back, or took from another connection has a wrong
 //! tag, and the connection ends there.
 //!
-//! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are no secret, so nothing has to be encrypted, and
-//! the ranks share a key from the beginning, so nothing has to be agreed on. What is left is one hash function, which
+//! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret, so nothing has to be encrypted, and
+//! the ranks share a key from the beginning, so nothing has to be agreed on. This leaves one hash function, which
 //! the handshake uses already; Noise would bring a cipher and an elliptic curve into the binary.
 //!
 //! The payload of a measurement carries no tag: nobody reads it, and its time is what is measured. The orders that

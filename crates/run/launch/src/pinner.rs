@@ -3,8 +3,9 @@
 //! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when
 //! it has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs
 //! there are after their first thread was created, so the creator takes its seat [`ASKED_AFTER`] later. Some runtimes
-//! ask later than that, and in the thread that was created ([`asks_late`](crate::runtime::Runtime::asks_late)): both take their seats
-//! [`ASKED_LATE_AFTER`]. Others ask at any time, in any thread: all their threads may run on all seats, unless each
+//! ask later than that, and in the thread that was created
+//! ([`asks_late`](crate::runtime::Runtime::asks_late)): both take their seats [`ASKED_LATE_AFTER`].
+//! Others ask at any time, in any thread: all their threads may run on all seats, unless each
 //! thread is to have its own ([`fit`]).
 
 use crate::allocator::{Move, SeatAllocator, Step};

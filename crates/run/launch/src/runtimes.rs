@@ -98,9 +98,10 @@ impl Runtimes {
     }
 }
 
-/// The meaning of seats to a runtime that asks for the number of CPUs again and again. Where a plan knows how each thread came
-/// to be, a thread of Java or Node has a seat of its own: the plan was made from a look at that very program. A strict
-/// seating keeps each thread in its seat, and so does a cell, where the kernel moves nothing.
+/// The meaning of seats to a runtime that asks for the number of CPUs again and again. Where a plan
+/// knows how each thread came to be, a thread of Java or Node has a seat of its own: the plan was
+/// made from a look at that very program. A strict seating keeps each thread in its seat, and so
+/// does a cell, where the kernel moves nothing.
 pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: Runtime) -> Fit {
     let has_narrow_seats = seating.seats().cpus.iter().any(|seat| seat != seating.whole());
     if seating.ordered_tasks() == 0 || !has_narrow_seats {

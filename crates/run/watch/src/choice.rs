@@ -185,8 +185,9 @@ fn members(
     }
 }
 
-/// These programs without Seatmap's own processes: `seatmap run` is in the group of the program that it seats, where its
-/// threads have no seat and need none. A group with nothing else keeps them.
+/// These programs without Seatmap's own processes: `seatmap run` is in the group of the program
+/// that it seats, where its threads have no seat and need none. A group with nothing else keeps
+/// them.
 fn without_launchers(files: &mut Files, known: &BTreeSet<Tid>, programs: BTreeSet<Tid>) -> BTreeSet<Tid> {
     let is_shown = |pid: &Tid| published::shows(&files.root, *pid, published::SEATING);
     let mut own: BTreeSet<String> = BTreeSet::new();

@@ -36,8 +36,8 @@ pub struct ClusterMeasure {
     /// one.
     #[arg(long)]
     pub loaded: bool,
-    /// Measure through the site's MPI as well, by a small program that each rank builds with its node's compiler. Needs a
-    /// launcher of MPI.
+    /// Measure through the site's MPI as well, by a small program that each rank builds with its
+    /// node's compiler. Needs a launcher of MPI.
     #[arg(long)]
     pub mpi: bool,
     /// The compiler for --mpi, with its options if any; by default MPICC of the environment, or mpicc.

@@ -61,8 +61,8 @@ fn sleep() -> Command {
     command
 }
 
-/// The highest CPU, where this process can have mounts of its own: in a plain chroot `/` is no mount, and cannot be made
-/// private.
+/// The highest CPU, where this process can have mounts of its own: in a plain chroot `/` is not a
+/// mount, and cannot be made private.
 fn highest_with_own_mounts() -> Option<(String, MutexGuard<'static, ()>)> {
     highest().filter(|_| seatmap_needs::tool("unshare"))
 }

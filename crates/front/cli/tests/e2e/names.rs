@@ -120,7 +120,8 @@ fn a_threads_name_is_shown() {
     assert_shown("run", &output.stderr);
 }
 
-/// Text that a terminal or a table must never get: escape sequences, line ends, C1 controls, overrides, NUL, and length.
+/// Text that a terminal or a table must never get: escape sequences, line ends, C1 controls,
+/// overrides, NUL, and length.
 fn hostile_text() -> String {
     format!("\u{1b}[2J\u{1b}]0;x\u{7}\nseatmap: all is well\r\u{9b}1m\u{202e}\u{0}{}", "y".repeat(5000))
 }

@@ -1,4 +1,4 @@
-//! Who may give orders to the ranks of a start: nobody who does not know their secret, on no way.
+//! Orders to the ranks of a start are obeyed only if they come from one who knows the secret.
 //!
 //! The attacker is a real one: another user, or a relay that carries all messages of a rank and changes some.
 
@@ -48,7 +48,7 @@ fn shared() -> Option<Place> {
     match other.output() {
         Ok(output) if output.status.success() => Some(place),
         other => {
-            eprintln!("skipped: another user does not start seatmap here: {other:?}");
+            seatmap_needs::skipped!("another user does not start seatmap here: {other:?}");
             None
         }
     }
@@ -101,7 +101,7 @@ fn a_link_and_an_open_file_are_no_meeting_files_and_no_secrets() {
     assert_eq!(files(&place), ["note"]);
 }
 
-/// Three ranks, of which the second one reaches the first by a relay. What it says in the end, and what rank 0 says;
+/// Three ranks, of which the second one reaches the first by a relay. Its words in the end, and those of rank 0;
 /// and the first order on that way.
 fn relayed(place: &Place, tampering: Tampering) -> ([(Option<i32>, String); 2], Vec<u8>) {
     let port = free_port();

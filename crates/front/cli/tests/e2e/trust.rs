@@ -8,14 +8,14 @@ use std::process::{Command, Stdio};
 
 const NOBODY: u32 = 65_534;
 
-/// A folder in which every user may write, as `/tmp` is, with a link of another user; `None`, and a word about it, where
-/// this process cannot make one.
+/// A folder in which every user may write, as `/tmp` is, with a link of another user; `None`, and a
+/// word about it, where this process cannot make one.
 fn shared(link: &str, target: &str) -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o1777)).unwrap();
     symlink(target, place.path(link)).unwrap();
     if lchown(place.path(link), Some(NOBODY), Some(NOBODY)).is_err() {
-        eprintln!("skipped: only root gives files to another user");
+        seatmap_needs::skipped!("only root gives files to another user");
         return None;
     }
     Some(place)
@@ -157,7 +157,7 @@ fn the_observer_of_pages_does_not_hear_other_users() {
     let _ = observer.stdin.take().unwrap().write_all(b"go on\n");
     let output = observer.wait_with_output().unwrap();
     if !has_lied {
-        return eprintln!("skipped: no other user to lie, no python3, or no pages: {output:?}");
+        return seatmap_needs::skipped!("no other user to lie, no python3, or no pages: {output:?}");
     }
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("did not load libseatmap_trace.so"), "another user's words count for nothing: {told}");

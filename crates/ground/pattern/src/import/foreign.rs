@@ -8,13 +8,13 @@ use super::ImportError;
 /// The start of a file in which its format is looked for.
 const HEAD_BYTES: usize = 4096;
 
-/// What makes a list of edges of a format that NetworkX reads: the name of its reader goes between the two.
+/// The command that makes a list of edges of a format that NetworkX reads: the name of its reader goes between the two.
 const NETWORKX: [&str; 2] = [
     "python3 -c \"import networkx as nx; print('from,to,bytes'); [print(a, b, w, sep=',') for a, b, w in nx.",
     "('OLD').edges(data='weight', default=1)]\" > NEW.csv",
 ];
 
-/// What a trace needs.
+/// The remedy for a trace.
 const TRACE: &str = "it is a record of calls, not of who sends how much to whom; 'seatmap observe --method mpi' makes a \
                      pattern of the program itself";
 

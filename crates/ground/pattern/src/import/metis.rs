@@ -38,7 +38,7 @@ struct Header {
     has_edge_weights: bool,
 }
 
-/// What a line says of an edge.
+/// An edge as the line of one of its ends has it.
 struct End {
     from: usize,
     to: usize,

@@ -11,7 +11,8 @@
 //! | CSV list of edges | a line with `from`, `to` and `bytes` | the sender, counted from 0 or by name | as the columns say |
 //! | CSV matrix | anything else | the sender | bytes |
 //!
-//! Other formats of the field are recognised and refused with the way to convert them (`foreign`). CSV fields may be separated by commas, semicolons, tabs or blanks.
+//! Other formats of the field are recognised and refused with the way to convert them (`foreign`).
+//! CSV fields may be separated by commas, semicolons, tabs or blanks.
 //!
 //! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is taken, and every
 //! problem or ambiguity is an [`ImportError`] with its place. A merely odd input comes back as a [`Note`] beside the

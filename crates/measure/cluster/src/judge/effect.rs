@@ -114,7 +114,7 @@ pub(super) fn candidates(figure: Figure, items: &[(&Item, f64, f64)]) -> Vec<Cha
     }
 }
 
-/// Whether a change is one at all: a factor or a limit that is no worse than the model changes nothing.
+/// Whether a change is one at all: a factor or a limit that is not worse than the model changes nothing.
 pub(super) fn is_worse(change: Change) -> bool {
     match change {
         Change::Limit(limit) => limit.is_finite() && limit > 0.0,

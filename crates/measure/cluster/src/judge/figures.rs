@@ -66,7 +66,7 @@ impl Figure {
     }
 }
 
-/// Shares of waiting are compared as factors; less than this is no waiting at all.
+/// Shares of waiting are compared as factors; less than this does not count as waiting.
 pub(super) const LEAST_WAIT: f64 = 0.02;
 
 /// One figure of one way. A figure of a pair stands once, from its first node to its second; that of an end from this

@@ -28,7 +28,7 @@ fn sent(messages: &[&str]) -> Vec<Vec<u8>> {
     messages.iter().map(bytes).collect()
 }
 
-/// What the second end makes of these bytes: the messages before the first that it refuses, and why it does.
+/// The messages that the second end reads from these bytes before the first that it refuses, and why it does.
 fn taken(bytes: &[u8]) -> (Vec<String>, String) {
     let (mut bytes, mut sealing, mut messages) = (bytes, seal(1), Vec::new());
     loop {

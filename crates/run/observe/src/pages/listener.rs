@@ -269,12 +269,12 @@ mod tests {
                       s.send(b'x' * 64)";
         let name = listener.name()[1..].to_owned();
         if own_uid() != 0 {
-            return eprintln!("skipped: only root becomes another user");
+            return seatmap_needs::skipped!("only root becomes another user");
         }
         let mut other = std::process::Command::new("python3");
         match other.args(["-c", script, &name]).stderr(std::process::Stdio::null()).status() {
             Ok(ended) if ended.success() => {}
-            other => return eprintln!("skipped: python3: {other:?}"),
+            other => return seatmap_needs::skipped!("python3: {other:?}"),
         }
         listener.look(&HashSet::new()).unwrap();
         assert_eq!((listener.senders.len(), listener.strangers), (0, 1));
