@@ -169,6 +169,9 @@ fn within(tree: &Tree, allowed: &Allowed) -> Result<Topology, TopologyError> {
     let numbers = nest.numbers(&pus, &usable);
     let mut all: Vec<Pu> =
         pus.iter().map(|os| pu(os, &numbers, nodes.of_cpu(os, &pus, allowed.nodes.as_ref()))).collect();
+    for pu in &mut all {
+        pu.memory = pu.numa.and_then(|own| nodes.instead(tree, own));
+    }
     rank_threads(&mut all);
     let kinds = kinds::read(tree, &running);
     all.iter_mut().for_each(|pu| pu.kind = kinds.get(&pu.os).copied());

@@ -53,6 +53,19 @@ impl Nodes {
         let is_closed = |node: &Node| usable.is_some_and(|usable| !usable.contains(node.os));
         local.min_by_key(|node| (is_closed(node), node.cpus.within(allowed).len(), node.os)).map(|node| node.os)
     }
+
+    /// The nearest node that has memory, where this one has none; `None` also where the kernel says nothing of memory.
+    pub(super) fn instead(&self, tree: &Tree, own: u32) -> Option<u32> {
+        let text = tree.text(&format!("{FOLDER}/has_memory"))?;
+        let have_memory = CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())?;
+        if have_memory.contains(own) {
+            return None;
+        }
+        let at = self.nodes.iter().position(|node| node.os == own)?;
+        let distance = |other: usize| self.distances.as_ref().map(|rows| rows[at][other]);
+        let others = self.nodes.iter().enumerate().filter(|(_, node)| have_memory.contains(node.os));
+        others.min_by_key(|(other, node)| (distance(*other), node.os)).map(|(_, node)| node.os)
+    }
 }
 
 fn numbers(tree: &Tree) -> Vec<u32> {
@@ -140,6 +153,29 @@ mod tests {
         let files = [("online", "0,33\n"), ("node0/cpumap", "0f"), ("node33/cpulist", "4-9"), ("node7/cpumap", "1")];
         assert_eq!(read(&files), [(0, vec![0, 1, 2, 3]), (33, vec![4, 5, 6, 7])]);
         assert_eq!(read(&files[1..3]), [(0, vec![0, 1, 2, 3]), (33, vec![4, 5, 6, 7])]);
+    }
+
+    #[test]
+    fn a_node_without_memory_has_one_that_stands_for_it() {
+        let mut files = vec![
+            ("node0/cpumap", "03"),
+            ("node1/cpumap", "0c"),
+            ("node2/cpumap", "30"),
+            ("node0/distance", "10 21 17"),
+            ("node1/distance", "21 10 28"),
+            ("node2/distance", "17 28 10"),
+        ];
+        let instead = |files: &[(&str, &str)]| {
+            let files: Vec<(String, &str)> =
+                files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
+            let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+            let tree = tree_of(&files);
+            let nodes = Nodes::read(&tree, &(0..8).collect());
+            [0, 1, 2].map(|own| nodes.instead(&tree, own))
+        };
+        assert_eq!(instead(&files), [None; 3], "the kernel says nothing of memory");
+        files.push(("has_memory", "1-2"));
+        assert_eq!(instead(&files), [Some(2), None, None]);
     }
 
     #[test]
