@@ -23,7 +23,9 @@ use std::path::Path;
 /// Runs a program in a cell. Its exit code is this process's.
 pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let record = host.cell(&typed.name).map_err(super::failed)?;
-    let seats = seats(&record, typed)?;
+    let start = run::this_start()?;
+    let seats = seats(&record, typed)?.shared_with(&start, typed.plan.is_some()).map_err(CliError::input)?;
+    run::tell_share(&start, &seats, typed.quiet);
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
     let program = Executable::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
     let program = enclosed(at_home(host, &record, program), typed)?;
