@@ -156,6 +156,13 @@ pub fn arguments(root: &Root, pid: Tid) -> Vec<String> {
     text.split_terminator('\0').map(str::to_owned).collect()
 }
 
+/// The process that started another one, or adopted it.
+#[must_use]
+pub fn parent(root: &Root, pid: Tid) -> Option<Tid> {
+    let status = root.read(&format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
+}
+
 /// Whether a process has the host name of this one: their namespaces of names (UTS) are the same, or one cannot be
 /// seen.
 #[must_use]

@@ -97,7 +97,7 @@ impl SeatAllocator {
     #[must_use]
     pub fn new(seats: SeatList, rules: Vec<SeatRule>, skip: usize) -> Self {
         let kept: HashSet<usize> = rules.iter().flat_map(|rule| &rule.seats).filter_map(|seat| seat.task).collect();
-        let order: Vec<usize> = (0..seats.cpus.len()).filter(|task| !kept.contains(task)).collect();
+        let order: Vec<usize> = seats.own.clone().filter(|task| !kept.contains(task)).collect();
         let free = (0..order.len()).collect();
         let (taken, first, guests) = (HashSet::new(), None, HashMap::new());
         let whole = seats.whole();

@@ -12,6 +12,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`seats`], [`sets`], [`rule`] | the seats there are, how they are written, and which threads may take them |
+//! | [`share`] | the part of the seats that this start takes, where a launcher starts several here |
 //! | [`allocator`] | decides which thread sits where, from the events of threads, without a system call |
 //! | `pinner` | carries the decisions out, and checks that they hold |
 //! | `runtime`, `runtimes` | which languages' threads need another treatment, and which programs are of these |
@@ -50,6 +51,7 @@ pub mod report;
 pub mod rule;
 pub mod seats;
 pub mod sets;
+pub mod share;
 pub mod threads;
 pub mod verifier;
 

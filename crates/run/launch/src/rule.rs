@@ -85,7 +85,8 @@ fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
     if let Some(task) = seats.task(member) {
         return Some(vec![seats.of(task)?]);
     }
-    member.parse::<CpuList>().ok()?.0.iter().map(|task| seats.of(*task as usize)).collect()
+    let numbers = member.parse::<CpuList>().ok()?.0;
+    numbers.iter().map(|number| seats.of(seats.numbered(*number as usize)?)).collect()
 }
 
 fn shared(member: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Result<Vec<Seat>, SetError> {
@@ -143,7 +144,7 @@ pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
 
 fn described(seats: &SeatList) -> String {
     let named = seats.names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
-    match (seats.cpus.len(), named.as_str()) {
+    match (seats.own().len(), named.as_str()) {
         (0, _) => "there are no tasks".to_owned(),
         (1, "") => "there is task 0 alone".to_owned(),
         (1, named) => format!("there is task 0 alone, called {named}"),

@@ -3,6 +3,7 @@
 use seatmap_os::CpuList;
 use seatmap_os::CpuSet;
 use seatmap_plan::Plan;
+use std::ops::Range;
 
 /// One seat: the CPUs that a thread may run on, often a single one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct SeatList {
     /// How each task came to be: `0.2` is the third thread or process that the first one created. Empty where that is
     /// unknown.
     pub paths: Vec<String>,
+    /// The tasks that belong to this start of the program, where the others belong to other ranks.
+    pub own: Range<usize>,
     /// The treatment of threads beyond the last seat.
     pub beyond: Beyond,
 }
@@ -49,8 +52,10 @@ impl SeatList {
     /// The seats of a plan, one a task.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
-        let cpus = (0..plan.placement.len()).map(|task| plan.seat(task).iter().copied().collect()).collect();
-        SeatList { cpus, names: plan.names.clone(), paths: plan.paths.clone(), beyond: Beyond::Leave }
+        let tasks = 0..plan.placement.len();
+        let cpus = tasks.clone().map(|task| plan.seat(task).iter().copied().collect()).collect();
+        let (names, paths) = (plan.names.clone(), plan.paths.clone());
+        SeatList { cpus, names, paths, own: tasks, beyond: Beyond::Leave }
     }
 
     /// A list of single CPUs in the order of seating; entry k is task k.
@@ -62,7 +67,8 @@ impl SeatList {
     /// A list of sets of CPUs in the order of seating; entry k is task k.
     #[must_use]
     pub fn of_sets(cpus: Vec<CpuSet>, beyond: Beyond) -> Self {
-        SeatList { cpus, names: Vec::new(), paths: Vec::new(), beyond }
+        let own = 0..cpus.len();
+        SeatList { cpus, names: Vec::new(), paths: Vec::new(), own, beyond }
     }
 
     /// The seat of a task, if there is such a task.
@@ -71,10 +77,16 @@ impl SeatList {
         self.cpus.get(task).map(|cpus| Seat { task: Some(task), cpus: cpus.clone() })
     }
 
-    /// All CPUs of all seats.
+    /// The seats of this start.
+    #[must_use]
+    pub fn own(&self) -> &[CpuSet] {
+        self.cpus.get(self.own.clone()).unwrap_or_default()
+    }
+
+    /// All CPUs of all seats of this start.
     #[must_use]
     pub fn whole(&self) -> CpuSet {
-        self.cpus.iter().flat_map(|cpus| cpus.list().0).collect()
+        self.own().iter().flat_map(|cpus| cpus.list().0).collect()
     }
 
     /// The tasks that were seen with a thread's name: `reader#3` is the fourth of several called `reader`.
@@ -86,11 +98,18 @@ impl SeatList {
         self.names.iter().enumerate().filter(move |(_, known)| is_it(known)).map(|(task, _)| task)
     }
 
-    /// The task that a name or number stands for; a name goes before a number.
+    /// The task that a name or number stands for; a name goes before a number. Numbers count the tasks of this start,
+    /// as all ranks of a job have the same command line.
     #[must_use]
     pub fn task(&self, text: &str) -> Option<usize> {
         let named = self.names.iter().position(|name| name == text);
-        named.or_else(|| text.parse().ok()).filter(|task| *task < self.cpus.len())
+        named.or_else(|| self.numbered(text.parse().ok()?)).filter(|task| self.own.contains(task))
+    }
+
+    /// The task of this number among those of this start.
+    #[must_use]
+    pub(crate) fn numbered(&self, number: usize) -> Option<usize> {
+        self.own.clone().nth(number)
     }
 }
 
@@ -106,5 +125,8 @@ mod tests {
         assert_eq!(seats.task("7"), Some(2), "a name goes before a number");
         assert_eq!(["4", "up", "", "2-3"].map(|text| seats.task(text)), [None; 4]);
         assert_eq!(seats.whole().list().0, [0, 1, 2, 3]);
+        let second = SeatList { own: 2..4, ..seats };
+        assert_eq!(second.whole().list().0, [0, 1]);
+        assert_eq!(["right", "0", "1", "2"].map(|text| second.task(text)), [None, Some(2), Some(3), None]);
     }
 }

@@ -13,14 +13,15 @@ use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
 use seatmap_launch::{
     Behind, Beyond, Ending, Executable, Launch, LaunchError, LaunchOptions, ProgramMemory, Report, SeatAllocator,
-    SeatList, SeatRule, asks, attach, sets,
+    SeatList, SeatRule, asks, attach, sets, share,
 };
 use seatmap_live::Soft;
 use seatmap_machine::Topology;
-use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::task;
+use seatmap_os::{CpuSet, Root};
 use seatmap_plan::Plan;
+use seatmap_plan::local_rank::Start;
 use seatmap_report::counted;
 use serde::Serialize;
 use std::path::Path;
@@ -203,6 +204,12 @@ fn seating(typed: &Run, planned: Option<&Planned>) -> Result<SeatAllocator, CliE
         }
     };
     let seats = if typed.soft { soft(seats)? } else { seats };
+    let start = if typed.pid.is_empty() { this_start()? } else { Start::Alone };
+    let is_rank_plan = matches!(planned, Some(Planned::Rank(_)));
+    let seats = match is_rank_plan || seats.cpus.is_empty() {
+        true => seats,
+        false => seats.shared_with(&start, matches!(planned, Some(Planned::Plan(_)))).map_err(CliError::input)?,
+    };
     let rule = |text: &String| SeatRule::parse(text, &seats, &topology);
     let rules = typed.rules.iter().map(rule).collect::<Result<Vec<_>, _>>().map_err(CliError::input)?;
     let by_number = rules.iter().any(|rule| !matches!(rule.who, Who::Named(_)));
@@ -211,10 +218,28 @@ fn seating(typed: &Run, planned: Option<&Planned>) -> Result<SeatAllocator, CliE
             "numbers of threads are known only of programs that run; tid: and pid: need --pid",
         ));
     }
-    let of_rules = rules.iter().flat_map(|rule| &rule.seats).flat_map(|seat| seat.cpus.iter());
-    let wanted: Vec<u32> = seats.cpus.iter().flat_map(seatmap_os::CpuSet::iter).chain(of_rules).collect();
+    let of_rules = rules.iter().flat_map(|rule| &rule.seats);
+    if !is_rank_plan {
+        share::check_rules(&start, of_rules.clone().any(|seat| seat.task.is_none())).map_err(CliError::input)?;
+        tell_share(&start, &seats, typed.quiet);
+    }
+    let of_rules = of_rules.flat_map(|seat| seat.cpus.iter());
+    let wanted: Vec<u32> = seats.own().iter().flat_map(CpuSet::iter).chain(of_rules).collect();
     Cpus::read().map_err(CliError::work)?.check(&wanted).map_err(CliError::input)?;
     Ok(SeatAllocator::new(seats, rules, typed.skip).strict(typed.strict))
+}
+
+/// Which of several starts of one command this process is.
+pub fn this_start() -> Result<Start, CliError> {
+    let here_cpus = Cpus::read().map_err(CliError::work)?.allowed.len();
+    share::this_start(&Root::new("/"), here_cpus).map_err(CliError::input)
+}
+
+/// Says which seats this start takes, where there are others beside it.
+pub fn tell_share(start: &Start, seats: &SeatList, quiet: bool) {
+    if !quiet && !seats.cpus.is_empty() {
+        share::told(start, seats).iter().for_each(|line| output::tell(line));
+    }
 }
 
 /// The caches of seats in place of their CPUs.

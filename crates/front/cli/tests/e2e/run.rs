@@ -4,6 +4,7 @@ mod daemons;
 mod memory;
 mod passing;
 pub mod programs;
+mod ranks;
 mod refusals;
 pub mod running;
 mod seats;

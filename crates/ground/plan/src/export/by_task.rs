@@ -9,10 +9,7 @@
 
 use super::comment;
 use crate::Plan;
-
-/// The shell expression for the number of the task: our own variable, then those that launchers set for the rank on
-/// this node. Open MPI (any version), MPICH and Intel MPI (`mpiexec.hydra`), Cray's PMI.
-const TASK: &str = "${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PMI_LOCAL_RANK:-}}}}";
+use crate::local_rank::{ALL, LAUNCHERS, OWN};
 
 /// Slurm's number comes last, because a batch script has `SLURM_LOCALID=0` too, which everything that it starts
 /// inherits (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a `SLURM_STEP_ID` as well.
@@ -21,10 +18,23 @@ const SLURM: &str = "\
 [ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || task=${SLURM_LOCALID:-}
 ";
 
+/// The shell expression for the number of the task: our own variable, then those that launchers set for the rank on
+/// this node.
+fn task() -> String {
+    let launchers = LAUNCHERS.iter().rev().map(|launcher| launcher.rank);
+    let of_launchers = launchers.fold(String::new(), |rest, name| format!("${{{name}:-{rest}}}"));
+    format!("${{{OWN}:-{of_launchers}}}")
+}
+
 /// The message of a script that cannot tell which task it is.
-const UNKNOWN: &str = "which task is this? The launcher has set no rank on this node \
-    (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, PMI_LOCAL_RANK, SLURM_LOCALID); \
-    set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks";
+fn unknown() -> String {
+    let names: Vec<&str> = LAUNCHERS.iter().map(|launcher| launcher.rank).chain(["SLURM_LOCALID"]).collect();
+    format!(
+        "which task is this? The launcher has set no rank on this node ({}); set {OWN} to a task's number, or to \
+         '{ALL}' for the PUs of all tasks",
+        names.join(", ")
+    )
+}
 
 /// The script; `bind` writes the binding command for a task's PUs, or for those of all tasks, up to the program.
 pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> String {
@@ -33,12 +43,12 @@ pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> St
         "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, else the rank on this\n";
     text +=
         "# node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all takes all tasks' PUs.\n";
-    text += &format!("task={TASK}\n{SLURM}case $task in\n");
+    text += &format!("task={}\n{SLURM}case $task in\n", task());
     for task in 0..plan.placement.len() {
         text += &format!("{task}) exec {} \"$@\" ;;{}\n", bind(Some(task), plan.seat(task)), comment::name(plan, task));
     }
     text += &format!("all) exec {} \"$@\" ;;\n", bind(None, &plan.pus_in_use()));
-    text += &format!("'') echo \"$0: {UNKNOWN}\" >&2; exit 2 ;;\n");
+    text += &format!("'') echo \"$0: {}\" >&2; exit 2 ;;\n", unknown());
     let last = plan.placement.len() - 1;
     text + &format!("*) echo \"$0: there is no task $task; the plan has 0 to {last}\" >&2; exit 2 ;;\nesac\n")
 }

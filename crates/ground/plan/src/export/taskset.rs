@@ -25,7 +25,7 @@ mod tests {
         # Seatmap plan: 3 tasks of ring:3 on desk.
         # sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, else the rank on this
         # node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all takes all tasks' PUs.
-        task=${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PMI_LOCAL_RANK:-}}}}
+        task=${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${MV2_COMM_WORLD_LOCAL_RANK:-${PMI_LOCAL_RANK:-${PALS_LOCAL_RANKID:-${JSM_NAMESPACE_LOCAL_RANK:-${FLUX_TASK_LOCAL_ID:-}}}}}}}}
         # srun numbers the tasks of a step; the 0 of a batch script is not a rank.
         [ -n "$task" ] || { [ -n "${SLURM_JOB_ID:-}" ] && [ -z "${SLURM_STEP_ID:-}" ]; } || task=${SLURM_LOCALID:-}
         case $task in
@@ -33,7 +33,7 @@ mod tests {
         1) exec taskset --cpu-list 1 "$@" ;; # middle
         2) exec taskset --cpu-list 12 "$@" ;; # right
         all) exec taskset --cpu-list 1,3,12 "$@" ;;
-        '') echo "$0: which task is this? The launcher has set no rank on this node (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, PMI_LOCAL_RANK, SLURM_LOCALID); set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks" >&2; exit 2 ;;
+        '') echo "$0: which task is this? The launcher has set no rank on this node (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, MV2_COMM_WORLD_LOCAL_RANK, PMI_LOCAL_RANK, PALS_LOCAL_RANKID, JSM_NAMESPACE_LOCAL_RANK, FLUX_TASK_LOCAL_ID, SLURM_LOCALID); set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks" >&2; exit 2 ;;
         *) echo "$0: there is no task $task; the plan has 0 to 2" >&2; exit 2 ;;
         esac
         "#);
@@ -46,14 +46,14 @@ mod tests {
         # Seatmap plan: 2 tasks of x\n$(touch y)\r\u{85}\\ on x\n$(touch y)\r\u{85}\\.
         # sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, else the rank on this
         # node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all takes all tasks' PUs.
-        task=${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PMI_LOCAL_RANK:-}}}}
+        task=${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${MV2_COMM_WORLD_LOCAL_RANK:-${PMI_LOCAL_RANK:-${PALS_LOCAL_RANKID:-${JSM_NAMESPACE_LOCAL_RANK:-${FLUX_TASK_LOCAL_ID:-}}}}}}}}
         # srun numbers the tasks of a step; the 0 of a batch script is not a rank.
         [ -n "$task" ] || { [ -n "${SLURM_JOB_ID:-}" ] && [ -z "${SLURM_STEP_ID:-}" ]; } || task=${SLURM_LOCALID:-}
         case $task in
         0) exec taskset --cpu-list 1 "$@" ;; # x\n$(touch y)\r\u{85}\\
         1) exec taskset --cpu-list 0 "$@" ;; # x\n$(touch y)\r\u{85}\\
         all) exec taskset --cpu-list 0,1 "$@" ;;
-        '') echo "$0: which task is this? The launcher has set no rank on this node (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, PMI_LOCAL_RANK, SLURM_LOCALID); set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks" >&2; exit 2 ;;
+        '') echo "$0: which task is this? The launcher has set no rank on this node (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, MV2_COMM_WORLD_LOCAL_RANK, PMI_LOCAL_RANK, PALS_LOCAL_RANKID, JSM_NAMESPACE_LOCAL_RANK, FLUX_TASK_LOCAL_ID, SLURM_LOCALID); set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks" >&2; exit 2 ;;
         *) echo "$0: there is no task $task; the plan has 0 to 1" >&2; exit 2 ;;
         esac
         "#);

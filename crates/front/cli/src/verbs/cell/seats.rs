@@ -25,7 +25,9 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let words: Vec<_> = std::env::args_os().collect();
     let (cell, command) = typed.cell_and_command(&words).map_err(CliError::input)?;
     let record = host.cell(&cell).map_err(super::failed)?;
-    let seats = seats(&record, typed)?;
+    let start = run::this_start()?;
+    let seats = seats(&record, typed)?.shared_with(&start, typed.plan.is_some()).map_err(CliError::input)?;
+    run::tell_share(&start, &seats, typed.quiet);
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
     let program = Executable::find(&command).map_err(CliError::input)?.without_streams(stdio::closed());
     let program = enclosed(at_home(host, &record, program), typed)?;

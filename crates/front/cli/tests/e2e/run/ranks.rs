@@ -1,0 +1,122 @@
+//! Several starts of one command on a computer: each takes seats of its own, or is refused.
+
+use super::programs::{are_two, installed, list, two_cpus};
+use crate::common::Place;
+use std::process::{Command, Output};
+
+/// Prints the CPUs that a process may use.
+const ALLOWED: [&str; 3] = ["sed", "-n", "s/^Cpus_allowed_list:.//p"];
+
+/// The two CPUs, and a plan that seats a task on each.
+fn planned() -> Option<(Place, [u32; 2])> {
+    let cpus = Some(two_cpus()).filter(|cpus| are_two(*cpus))?;
+    let place = Place::new();
+    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{cpus:?}}}"#));
+    Some((place, cpus))
+}
+
+/// `seatmap run` with these variables.
+fn start(place: &Place, variables: &str, options: &[&str]) -> Output {
+    let mut command = place.command(&["run", "--strict"]);
+    command.args(options).arg("--").args(ALLOWED).arg("/proc/self/status");
+    command.envs(variables.split(' ').filter_map(|word| word.split_once('=')));
+    command.output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn the_rank_on_this_node_says_which_seat() {
+    let Some((place, cpus)) = planned() else { return };
+    let both = list(&cpus);
+    let launchers = [
+        "OMPI_COMM_WORLD_LOCAL_RANK=RANK OMPI_COMM_WORLD_LOCAL_SIZE=2",
+        "MPI_LOCALRANKID=RANK MPI_LOCALNRANKS=2",
+        "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_LOCALID=RANK SLURM_STEP_TASKS_PER_NODE=2",
+        "LOCAL_RANK=RANK LOCAL_WORLD_SIZE=2",
+        "SEATMAP_TASK=RANK",
+    ];
+    for launcher in launchers {
+        for (rank, cpu) in cpus.iter().enumerate() {
+            let variables = launcher.replace("RANK ", &format!("{rank} ")).replace("=RANK", &format!("={rank}"));
+            for options in [["--plan", "plan.json"], ["--cpus", &both]] {
+                let output = start(&place, &variables, &options);
+                assert_eq!(stdout(&output), cpu.to_string(), "{variables}: {}", stderr(&output));
+                assert!(stderr(&output).contains(&format!("takes task {rank} of 2")), "{}", stderr(&output));
+            }
+        }
+    }
+}
+
+#[test]
+fn starts_that_would_share_a_seat_are_refused() {
+    let Some((place, cpus)) = planned() else { return };
+    let ranks = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2";
+    let first = cpus[0].to_string();
+    let refused = |variables: &str, options: &[&str]| {
+        let output = start(&place, variables, options);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let line = refused(ranks, &["--cpus", &first]);
+    assert!(line.starts_with("seatmap: 2 ranks start on this node") && line.contains("1 seat"), "{line}");
+    let line = refused(ranks, &["--match", &format!("sed=cpus:{first}")]);
+    assert!(line.contains("the CPUs of a rule would be those of each"), "{line}");
+    assert!(refused("PARALLEL_JOBSLOT=2", &["--cpus", &first]).contains("2 or more workers"));
+    let whole = start(&place, &format!("SEATMAP_TASK=all {ranks}"), &["--cpus", &first]);
+    assert_eq!(stdout(&whole), first, "{}", stderr(&whole));
+}
+
+/// The first start of a shell script is not the only one; its environment tells them apart.
+fn by_shell(place: &Place, line: &str) -> Vec<String> {
+    let seatmap = env!("CARGO_BIN_EXE_seatmap");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &line.replace("SEATMAP", seatmap)]).current_dir(place.folder());
+    shell.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    let output = shell.output().unwrap();
+    let mut lines: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    lines.extend(output.stdout.is_empty().then(|| stderr(&output)));
+    lines.sort();
+    lines
+}
+
+fn sorted(cpus: [u32; 2]) -> Vec<String> {
+    let mut texts: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    texts.sort();
+    texts
+}
+
+#[test]
+fn workers_of_xargs_sit_apart() {
+    let Some((place, cpus)) = planned() else { return };
+    if !installed("xargs") {
+        return;
+    }
+    // Each worker waits for the other, so that both slots are taken.
+    let wait = "touch seen.$1; while ! test -f seen.0 -a -f seen.1; do sleep 0.01; done; sed -n s/^Cpus_allowed_list:.//p /proc/self/status";
+    place.file("wait", wait);
+    let worker = format!("SEATMAP run -q --cpus {} -- sh wait", list(&cpus));
+    let line = format!("printf '0\\n1\\n' | xargs -n1 -P2 --process-slot-var=SLOT {worker}");
+    assert_eq!(by_shell(&place, &line), sorted(cpus));
+    let told = by_shell(&place, &format!("printf '0\\n1\\n' | xargs -n1 -P2 {worker}")).concat();
+    assert!(told.contains("xargs runs 2 commands at a time"), "{told}");
+}
+
+#[test]
+fn ranks_of_mpirun_sit_apart() {
+    let Some((place, cpus)) = planned() else { return };
+    if !installed("mpirun") {
+        return;
+    }
+    for seats in ["--plan plan.json".to_owned(), format!("--cpus {}", list(&cpus))] {
+        let program = "sed -n s/^Cpus_allowed_list:.//p /proc/self/status";
+        let mpirun = format!("mpirun --oversubscribe --bind-to none -n 2 SEATMAP run -q --strict {seats} -- {program}");
+        assert_eq!(by_shell(&place, &mpirun), sorted(cpus));
+    }
+}

@@ -1,0 +1,214 @@
+//! The part of the seats that belongs to this start of a program, where a launcher starts it several times here.
+//!
+//! | started by | this start takes |
+//! |---|---|
+//! | `mpirun`, `srun`, `torchrun` with as many ranks here as a plan has tasks | the task of its rank on this node |
+//! | the same where the plan has a multiple of that, or there is a list | an equal part, in order |
+//! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | the same by the worker's slot |
+//!
+//! A start that would have to share its seats with another one is refused: each would be told that it has a CPU of its
+//! own, and none would.
+
+mod xargs;
+
+use crate::seats::SeatList;
+use seatmap_os::Root;
+use seatmap_plan::local_rank::{ALL, LocalRank, LocalRankError, OWN, Start};
+use std::ops::Range;
+
+/// Why there is no part for this start.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShareError {
+    /// A variable is damaged.
+    #[error(transparent)]
+    Variable(#[from] LocalRankError),
+    /// There are fewer seats than starts.
+    #[error(
+        "{starts} start on this node ({source_of}), and there {}, which they would share: give each its own, or set \
+         {OWN}={ALL} if only one of them runs at a time",
+        counted_seats(*.seats)
+    )]
+    TooFew {
+        /// The starts, in words.
+        starts: String,
+        /// The variable that says so.
+        source_of: String,
+        /// The seats.
+        seats: usize,
+    },
+    /// The tasks of a plan cannot be divided.
+    #[error(
+        "{starts} start on this node ({source_of}), and the plan has {tasks} tasks, which is not a multiple: make a \
+         plan with as many tasks as ranks, or set {OWN} to the number of a task"
+    )]
+    Uneven {
+        /// The starts, in words.
+        starts: String,
+        /// The variable that says so.
+        source_of: String,
+        /// The tasks.
+        tasks: usize,
+    },
+    /// The user's own number is too high.
+    #[error("there is no task {task} ({OWN}={task}): there {}", counted_seats(*.seats))]
+    NoSuchTask {
+        /// The number.
+        task: usize,
+        /// The seats.
+        seats: usize,
+    },
+    /// Several workers cannot be told apart.
+    #[error(
+        "xargs runs {workers} at a time, which would share their seats: add --process-slot-var=SLOT to xargs, so that \
+         each worker takes its own, or set {OWN}={ALL}"
+    )]
+    Workers {
+        /// The number of workers, in words.
+        workers: String,
+    },
+    /// A rule spells out CPUs that every start would take.
+    #[error(
+        "{starts} start on this node ({source_of}), and the CPUs of a rule would be those of each: name tasks in \
+         --match, or set {OWN}={ALL}"
+    )]
+    Rule {
+        /// The starts, in words.
+        starts: String,
+        /// The variable that says so.
+        source_of: String,
+    },
+}
+
+fn counted_seats(count: usize) -> String {
+    if count == 1 { "is 1 seat".to_owned() } else { format!("are {count} seats") }
+}
+
+/// This process among those that were started by the same command.
+///
+/// # Errors
+/// [`ShareError`]: a variable is damaged, or workers of `xargs` cannot be told apart.
+pub fn this_start(root: &Root, here_cpus: usize) -> Result<Start, ShareError> {
+    let look = |name: &str| std::env::var(name).ok();
+    let start = Start::find(&look, here_cpus)?;
+    if start != Start::Alone || look(OWN).is_some_and(|own| !own.is_empty()) {
+        return Ok(start);
+    }
+    let worker = xargs::worker(root, seatmap_os::task::own_tid(), &look)?;
+    Ok(worker.map_or(Start::Alone, Start::OneOf))
+}
+
+impl SeatList {
+    /// The same list, of which this start takes its part. `is_plan` says whether each seat is a task that somebody
+    /// placed.
+    ///
+    /// # Errors
+    /// [`ShareError`].
+    pub fn shared_with(self, start: &Start, is_plan: bool) -> Result<Self, ShareError> {
+        let seats = self.cpus.len();
+        let own = match start {
+            Start::Alone => self.own.clone(),
+            Start::Task(task) if *task < seats => *task..task + 1,
+            Start::Task(task) => return Err(ShareError::NoSuchTask { task: *task, seats }),
+            Start::OneOf(rank) => part(rank, seats, is_plan)?,
+        };
+        Ok(SeatList { own, ..self })
+    }
+}
+
+fn part(rank: &LocalRank, seats: usize, is_plan: bool) -> Result<Range<usize>, ShareError> {
+    let starts = counted(rank);
+    let source_of = rank.source.clone();
+    if seats < rank.size.unwrap_or(rank.rank + 1).max(1) {
+        return Err(ShareError::TooFew { starts, source_of, seats });
+    }
+    let Some(size) = rank.size else { return Ok(rank.rank..rank.rank + 1) };
+    if is_plan && seats % size != 0 {
+        return Err(ShareError::Uneven { starts, source_of, tasks: seats });
+    }
+    Ok(rank.rank * seats / size..(rank.rank + 1) * seats / size)
+}
+
+fn counted(rank: &LocalRank) -> String {
+    match rank.size {
+        Some(size) => format!("{size} {}s", rank.kind),
+        None => format!("{} or more {}s", rank.rank + 1, rank.kind),
+    }
+}
+
+/// Checks that rules do not give the same CPUs to each of several starts.
+///
+/// # Errors
+/// [`ShareError::Rule`].
+pub fn check_rules(start: &Start, have_sets: bool) -> Result<(), ShareError> {
+    match start {
+        Start::OneOf(rank) if have_sets => {
+            Err(ShareError::Rule { starts: counted(rank), source_of: rank.source.clone() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A line that says what a start takes; `None` where it takes all.
+#[must_use]
+pub fn told(start: &Start, seats: &SeatList) -> Option<String> {
+    let of = seats.cpus.len();
+    let takes = match seats.own.len() {
+        1 => format!("takes task {} of {of}", seats.own.start),
+        _ => format!("takes tasks {} to {} of {of}", seats.own.start, seats.own.end.saturating_sub(1)),
+    };
+    match start {
+        Start::Alone => None,
+        Start::Task(_) => Some(format!("this start {takes} ({OWN})")),
+        Start::OneOf(LocalRank { rank, size, kind, source }) => {
+            let of_starts = size.map(|size| format!(" of {size}")).unwrap_or_default();
+            Some(format!("{kind} {rank}{of_starts} on this node {takes} ({source})"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seats::Beyond;
+    use seatmap_os::CpuSet;
+
+    fn rank(rank: usize, size: Option<usize>) -> Start {
+        Start::OneOf(LocalRank { rank, size, kind: "rank", source: format!("RANK={rank}") })
+    }
+
+    fn taken(start: &Start, seats: u32, is_plan: bool) -> Result<Range<usize>, String> {
+        let list = SeatList::of_sets((0..seats).map(CpuSet::single).collect(), Beyond::Leave);
+        list.shared_with(start, is_plan).map(|list| list.own).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_rank_has_tasks_of_its_own() {
+        assert_eq!(taken(&rank(1, Some(2)), 2, true), Ok(1..2));
+        assert_eq!(taken(&rank(1, Some(2)), 8, true), Ok(4..8));
+        assert_eq!(taken(&rank(3, None), 8, true), Ok(3..4));
+        assert_eq!(taken(&Start::Task(5), 8, true), Ok(5..6));
+        assert_eq!(taken(&Start::Alone, 8, true), Ok(0..8));
+        let parts: Vec<_> = (0..3).map(|it| taken(&rank(it, Some(3)), 8, false).unwrap()).collect();
+        assert_eq!(parts, [0..2, 2..5, 5..8], "a list is divided as well as it can be");
+    }
+
+    #[test]
+    fn starts_that_would_share_a_seat_are_refused() {
+        let refused = |start: Start, seats, is_plan| taken(&start, seats, is_plan).unwrap_err();
+        insta::assert_snapshot!(refused(rank(0, Some(2)), 1, false), @"2 ranks start on this node (RANK=0), and there is 1 seat, which they would share: give each its own, or set SEATMAP_TASK=all if only one of them runs at a time");
+        insta::assert_snapshot!(refused(rank(2, None), 2, false), @"3 or more ranks start on this node (RANK=2), and there are 2 seats, which they would share: give each its own, or set SEATMAP_TASK=all if only one of them runs at a time");
+        insta::assert_snapshot!(refused(rank(0, Some(2)), 3, true), @"2 ranks start on this node (RANK=0), and the plan has 3 tasks, which is not a multiple: make a plan with as many tasks as ranks, or set SEATMAP_TASK to the number of a task");
+        insta::assert_snapshot!(refused(Start::Task(3), 2, true), @"there is no task 3 (SEATMAP_TASK=3): there are 2 seats");
+        assert!(check_rules(&rank(0, Some(2)), true).is_err() && check_rules(&Start::Alone, true).is_ok());
+        assert!(check_rules(&rank(0, Some(2)), false).is_ok());
+    }
+
+    #[test]
+    fn a_start_is_told_what_it_takes() {
+        let list = SeatList::of_sets((0..4).map(CpuSet::single).collect(), Beyond::Leave);
+        let told = |start: Start| super::told(&start, &list.clone().shared_with(&start, true).unwrap());
+        assert_eq!(told(rank(1, Some(2))).unwrap(), "rank 1 of 2 on this node takes tasks 2 to 3 of 4 (RANK=1)");
+        assert_eq!(told(rank(1, None)).unwrap(), "rank 1 on this node takes task 1 of 4 (RANK=1)");
+        assert_eq!(told(Start::Alone), None);
+    }
+}
