@@ -48,7 +48,7 @@ fn completed(shell: &dyn EnvCompleter, words: Vec<OsString>) -> Result<(), CliEr
     let (mut candidates, folder) = (Vec::new(), std::env::current_dir().ok());
     let asked = shell.write_complete(&mut command(), words, folder.as_deref(), &mut candidates);
     asked.map_err(CliError::work)?;
-    output::print(&String::from_utf8_lossy(&candidates))
+    output::print_exact(&String::from_utf8_lossy(&candidates))
 }
 
 /// The command line, where arguments know their values.

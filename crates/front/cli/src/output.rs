@@ -17,8 +17,8 @@ pub fn print(text: &str) -> Result<(), CliError> {
     print_exact(&printable(text))
 }
 
-/// Prints a file of any format on stdout.
-fn print_exact(text: &str) -> Result<(), CliError> {
+/// Prints a file of any format on stdout, or words for a program that reads them as they are.
+pub fn print_exact(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),

@@ -65,9 +65,9 @@ pub struct LocalRank {
     pub rank: usize,
     /// How many there are; `None` where nobody says.
     pub size: Option<usize>,
-    /// What such a start is: `rank`, `worker`, `task of the job array`.
+    /// The kind of start: `rank`, `worker`, `task of the job array`.
     pub kind: &'static str,
-    /// Where this stands, for a message: `OMPI_COMM_WORLD_LOCAL_RANK=1`.
+    /// The variable with its value, for a message: `OMPI_COMM_WORLD_LOCAL_RANK=1`.
     pub source: String,
 }
 

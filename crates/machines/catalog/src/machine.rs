@@ -179,8 +179,10 @@ impl Machine {
             let model = Model::from_toml(name, text)?;
             return Ok(Machine::new(name, model.name().to_owned(), MachineKind::Model(model)));
         }
-        let imported = import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
+        let mut imported = import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
             .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
+        // That rows were numbered is said once, by the import whose --cpus can name them.
+        imported.notes.retain(|note| !matches!(note, import::Note::RowsInOrder { .. }));
         let profile = Box::new(imported.profile);
         let described = text.filter(|text| Format::recognise(text, name) == Some(Format::Description));
         let known = profile.name.clone();

@@ -2,7 +2,7 @@
 
 use crate::cluster::{End, Trip};
 use crate::echo::{Account, Ends, LARGEST, SILENCE, clock_ns};
-use crate::handshake::{HandshakeError, Purpose, call};
+use crate::handshake::{HandshakeError, Purpose, call_within};
 use crate::seat::Seat;
 use crate::secret::Secret;
 use crate::wire::Channel;
@@ -137,7 +137,7 @@ impl Line {
     fn open(way: Way<'_>, limit: Duration) -> io::Result<Self> {
         let silence = silence(limit).max(Duration::from_millis(1));
         let stream = TcpStream::connect_timeout(&way.address, silence)?;
-        let called = call(stream, way.secret, Purpose::Pair, &way.ends);
+        let called = call_within(silence, stream, way.secret, Purpose::Pair, &way.ends);
         let mut channel = called.map_err(|error| match error {
             HandshakeError::Connection(error) => error,
             other => io::Error::other(other),

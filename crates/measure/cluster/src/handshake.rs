@@ -245,8 +245,22 @@ pub(crate) fn call(
     purpose: Purpose,
     said: &impl Serialize,
 ) -> Result<Channel, HandshakeError> {
+    call_within(PATIENCE, stream, secret, purpose, said)
+}
+
+/// The same for one who cannot wait so long, as somebody else waits for the result.
+///
+/// # Errors
+/// [`HandshakeError`].
+pub(crate) fn call_within(
+    patience: Duration,
+    stream: TcpStream,
+    secret: &Secret,
+    purpose: Purpose,
+    said: &impl Serialize,
+) -> Result<Channel, HandshakeError> {
     stream.set_nodelay(true)?;
-    let transcript = prove(&mut Timed::new(&stream, PATIENCE), secret, purpose, said)?;
+    let transcript = prove(&mut Timed::new(&stream, patience.min(PATIENCE)), secret, purpose, said)?;
     stream.set_read_timeout(None)?;
     stream.set_write_timeout(None)?;
     Ok(Channel::new(stream, transcript.seals_of(CALLER, CALLED)))

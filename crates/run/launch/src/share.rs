@@ -122,7 +122,7 @@ fn part(rank: &LocalRank, seats: usize, is_plan: bool) -> Result<Range<usize>, S
         return Err(ShareError::TooFew { starts, source_of, seats });
     }
     let Some(size) = rank.size else { return Ok(rank.rank..rank.rank + 1) };
-    if is_plan && seats % size != 0 {
+    if is_plan && !seats.is_multiple_of(size) {
         return Err(ShareError::Uneven { starts, source_of, tasks: seats });
     }
     Ok(rank.rank * seats / size..(rank.rank + 1) * seats / size)

@@ -106,7 +106,10 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
         let mut others: Vec<String> = of_living.map(names).unwrap_or_default();
         others.retain(|key| !required.contains(key));
         // ProgramMemory and the scheduler's count came later than the format, and only a check has findings.
-        others.extend(["machine", "noise", "memory", "is_traced", "findings", "verdict"].map(str::to_owned));
+        others.extend(
+            ["machine", "noise", "memory", "is_traced", "findings", "verdict", "waiting", "elsewhere_ms"]
+                .map(str::to_owned),
+        );
         others.extend(["cells", "seats", "rates", "wakes"].map(str::to_owned));
         let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(key));
         let listed: Vec<String> = listed.cloned().collect();

@@ -80,7 +80,7 @@ pub struct Run {
     #[arg(long, requires = "pid", conflicts_with = "command")]
     pub force: bool,
     /// Run a plan that was made for another machine.
-    #[arg(long, requires = "plan")]
+    #[arg(long, requires = "plan", hide_short_help = true)]
     pub any_machine: bool,
     /// Write the seating as JSON, and again when what outlives the first process has ended.
     #[arg(long, value_name = "FILE")]

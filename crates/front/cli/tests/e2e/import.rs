@@ -49,7 +49,7 @@ fn rows_may_be_some_cpus_of_the_machine() {
     assert_eq!(whole["core_distance"]["pus"], serde_json::json!([1, 2, 3, 9]));
     assert_eq!(whole["topology"]["pus"].as_array().unwrap().len(), 32);
     place.file("some.json", serde_json::to_string(&whole).unwrap());
-    let plan = place.json(&["place", "--on", "some.json", "--pattern", "pairs:4"]);
+    let plan = place.json(&["place", "--on", "some.json", "--pattern", "pairs:4", "--json"]);
     let mut seats: Vec<u64> = plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
     seats.sort_unstable();
     assert_eq!(seats, [1, 2, 3, 9], "a plan names the CPUs that were measured");

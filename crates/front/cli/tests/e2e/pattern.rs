@@ -308,7 +308,7 @@ fn files_that_are_no_pattern() {
         cut.json: line 2, column 7: EOF while parsing a value
         future.json: its format is 'seatmap-pattern/2', and this program reads seatmap-pattern/1
         edge.json: edges[0]: there is no task 2; 2 tasks are numbered 0 to 1
-        letter.txt: unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        letter.txt: unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         ");
     assert!(!files(&place).contains(&"never.json".to_owned()), "nothing is written");
     // The same through the verb that places patterns.
@@ -325,13 +325,14 @@ fn command_lines_that_are_wrong() {
         &["pattern"][..],
         &["pattern", "show"],
         &["pattern", "draw", "ring:4"],
-        &["pattern", "show", "ring:4", "--width", "3"],
         &["pattern", "show", "ring:4", "--matrix", "third"],
         &["pattern", "convert", "ring:4", "--json"],
         &["pattern", "list", "ring:4"],
     ] {
         assert!(place.refusal(arguments).contains("--help"), "{arguments:?}");
     }
+    let narrow = place.one_line_refusal(&["pattern", "show", "ring:4", "--width", "3"]);
+    assert!(narrow.contains("--width <COLUMNS>: '3' is not a whole number from 20"), "{narrow}");
     let nowhere = ["pattern", "show", "ring:4", "--svg", "nowhere/x.svg"];
     assert!(place.one_line_refusal(&nowhere).contains("its folder does not exist"));
 }

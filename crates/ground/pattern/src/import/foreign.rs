@@ -103,13 +103,11 @@ fn numbers(start: &str) -> Option<Format> {
         format!("make a list of edges of it: awk 'BEGIN {{print \"from,to,bytes\"}} {edges}' OLD > NEW.csv")
     };
     // The DIMACS challenges: comments `c`, one line `p`, then arcs `a` or edges `e`.
-    if let Some(problem) =
-        start.lines().map(str::trim).find(|line| !line.is_empty() && *line != "c" && !line.starts_with("c "))
-    {
-        if problem.starts_with("p ") && problem.split_whitespace().count() >= 4 {
-            let edges = "$1 == \"a\" || $1 == \"e\" {print $2 - 1 \",\" $3 - 1 \",\" ($4 == \"\" ? 1 : $4)}";
-            return Some(("DIMACS", awk(edges)));
-        }
+    let is_comment = |line: &&str| line.is_empty() || *line == "c" || line.starts_with("c ");
+    let problem = start.lines().map(str::trim).find(|line| !is_comment(line)).unwrap_or_default();
+    if problem.starts_with("p ") && problem.split_whitespace().count() >= 4 {
+        let edges = "$1 == \"a\" || $1 == \"e\" {print $2 - 1 \",\" $3 - 1 \",\" ($4 == \"\" ? 1 : $4)}";
+        return Some(("DIMACS", awk(edges)));
     }
     // SNAP's lists: comments `#`, then two numbers a line.
     if first.starts_with('#') {

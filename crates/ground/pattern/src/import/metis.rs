@@ -52,7 +52,8 @@ struct End {
 pub(super) fn is_one(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim_start();
     if first.starts_with('%') {
-        return !first.starts_with("%%");
+        // MatrixMarket begins with %% and a word; %% and anything else is a comment.
+        return !first.strip_prefix("%%").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
     }
     let mut lines = text.lines().filter(|line| !is_comment(line)).skip_while(|line| line.trim().is_empty());
     let Some(header) = lines.next() else { return false };
@@ -242,7 +243,7 @@ fn figure((place, word): (Position, &str)) -> Result<f64, ImportError> {
 mod tests {
     use super::*;
 
-    const GRID: &str = "% a grid of 2 by 4 processes\n8 10\n2 5\n1 3 6\n2 4 7\n3 8\n1 6\n2 5 7\n3 6 8\n4 7\n";
+    const GRID: &str = "%%%%%\n%% a grid of 2 by 4 processes\n8 10\n2 5\n1 3 6\n2 4 7\n3 8\n1 6\n2 5 7\n3 6 8\n4 7\n";
 
     fn refusal(text: &str) -> String {
         let full = read(text, "x").unwrap_err().to_string();
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_grid_is_the_generator_s() {
-        let bare = GRID.split_once('\n').unwrap().1;
+        let bare = GRID.rsplit_once("%").unwrap().1.split_once('\n').unwrap().1;
         let windows = GRID.replace('\n', "\r\n");
         for text in [GRID, bare, &windows, &format!("\n{bare}\n\n"), &bare.replace("3 8\n", "%\n3 8\n")] {
             assert!(is_one(text), "{text}");

@@ -16,7 +16,7 @@ fn mistakes_are_answered() {
         refusal(&["--rule", "one-per-cup"]).contains("there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?")
     );
     assert!(refusal(&["--rule", "quiet"]).contains("there are default, one-per-cpu, "));
-    assert!(refusal(&["--pid", "0"]).contains("0 is not in"));
+    assert!(refusal(&["--pid", "0"]).contains("'0' is not a whole number from 1 to"));
     assert!(refusal(&["--pid", "1", "--name", "x"]).contains("cannot be used with"));
     assert!(refusal(&["--seconds", "0"]).contains("is not a time from 50ms to 1d"));
     assert!(refusal(&["--children"]).contains("--pid"));

@@ -107,7 +107,7 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
     assert!(refused(&["--cpus", "", "--", "true"]).contains("expected CPUs such as"));
     assert!(refused(&["--cpus", &cpu, "--allow-unseated", "--", "true"]).contains("cannot be used with"));
     assert!(refused(&["--cpus", &cpu, "--start-at", "x", "--pid", "1"]).contains("cannot be used with"));
-    assert!(refused(&["--cpus", &cpu, "--pid", "0"]).contains("0 is not in"));
+    assert!(refused(&["--cpus", &cpu, "--pid", "0"]).contains("'0' is not a whole number from 1 to"));
 }
 
 /// Found only when the kernel refuses it.
