@@ -114,7 +114,7 @@ mod tests {
             write(&format!("node{node}/distance"), distance);
         }
         let near = |cpus: &str| memory_nodes(&root, &CpuSet::of_list(cpus).unwrap()).to_string();
-        assert_eq!([near("0"), near("1-2")], ["0", "0-1"], "the kernel says nothing of memory");
+        assert_eq!([near("0"), near("1-2")], ["0", "0,1"], "the kernel says nothing of memory");
         write("has_memory", "1,4\n");
         assert_eq!([near("0"), near("2"), near("7"), near("0-7")], ["4", "1", "4", "1,4"]);
     }

@@ -140,6 +140,7 @@ impl Line {
         let called = call_within(silence, stream, way.secret, Purpose::Pair, &way.ends);
         let mut channel = called.map_err(|error| match error {
             HandshakeError::Connection(error) => error,
+            HandshakeError::Slow => io::ErrorKind::TimedOut.into(),
             other => io::Error::other(other),
         })?;
         channel.set_read_timeout(Some(silence))?;

@@ -77,7 +77,7 @@ pub struct Run {
     #[arg(long, requires = "pid", conflicts_with = "command")]
     pub allow_unseated: bool,
     /// With --pid, seat even process 1 or a thread of the kernel.
-    #[arg(long, requires = "pid", conflicts_with = "command")]
+    #[arg(long, requires = "pid", conflicts_with = "command", hide_short_help = true)]
     pub force: bool,
     /// Run a plan that was made for another machine.
     #[arg(long, requires = "plan", hide_short_help = true)]

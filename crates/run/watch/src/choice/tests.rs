@@ -123,22 +123,6 @@ fn a_slurm_step_is_a_group_or_an_environment() {
     assert_eq!(chosen(&made, &Choice::SlurmStep), [20]);
 }
 
-/// `seatmap run` waits for the programs that it has seated, and has no seat itself.
-#[test]
-fn those_who_wait_for_the_programs_of_a_job_are_none_of_them() {
-    let made = made();
-    made.write("cg/job.scope/cgroup.procs", "10\n11\n13\n");
-    assert_eq!(chosen(&made, &Choice::Unit("job".into())), [10, 11, 13]);
-    for pid in [10, 13] {
-        std::os::unix::fs::symlink("/usr/bin/seatmap", made.path(&format!("proc/{pid}/exe"))).unwrap();
-    }
-    assert_eq!(chosen(&made, &Choice::Unit("job".into())), [11, 13], "13 has started nothing");
-    for pid in ["self", "10", "11"] {
-        made.write(&format!("proc/{pid}/environ"), "SLURM_JOB_ID=5\0SLURM_STEP_ID=0\0");
-    }
-    assert_eq!(chosen(&made, &Choice::SlurmStep), [11]);
-}
-
 #[test]
 fn this_computer_has_programs() {
     let mut files = Files::open(&seatmap_os::Root::new("/")).unwrap();
