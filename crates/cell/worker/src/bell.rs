@@ -24,7 +24,7 @@ impl Default for Bell {
 
 impl Bell {
     /// Waits until there is something, or until the thread that it would come from is gone: `None` then, unless that
-    /// thread left something first. It asks `is_gone` every [`GLANCE`] looks, and each time that it was woken; a thread
+    /// thread left something first. It asks `is_gone` every `GLANCE` looks, and each time that it was woken; a thread
     /// that goes rings.
     pub fn wait<T>(
         &self,

@@ -77,10 +77,10 @@ pub struct Run {
     #[arg(long, requires = "pid", conflicts_with = "command")]
     pub allow_unseated: bool,
     /// With --pid, seat even process 1 or a thread of the kernel.
-    #[arg(long, requires = "pid", conflicts_with = "command", hide_short_help = true)]
+    #[arg(long, requires = "pid", conflicts_with = "command")]
     pub force: bool,
     /// Run a plan that was made for another machine.
-    #[arg(long, requires = "plan", hide_short_help = true)]
+    #[arg(long, requires = "plan")]
     pub any_machine: bool,
     /// Write the seating as JSON, and again when what outlives the first process has ended.
     #[arg(long, value_name = "FILE")]
@@ -88,8 +88,10 @@ pub struct Run {
     /// Write the seating as one self-contained page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Leave out the table and the remarks. Lines about seats that were refused or lost, that cannot hold the threads,
-    /// or that make the program do less are printed in any case.
+    /// Leave out the table and the remarks, but no line about a seat that was lost.
+    ///
+    /// Lines about seats that were refused or lost, that cannot hold the threads, or that make the program do less are
+    /// printed in any case.
     #[arg(short, long)]
     pub quiet: bool,
     /// The program and its arguments.
