@@ -19,7 +19,7 @@
 //! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
 //! | a plan, pattern, profile, machine, cluster, baseline or recording that the user named | not judged: figures and seats, and no program or command |
 //!
-//! Writing follows another rule, in [`whole_file`](crate::whole_file): a link is followed only if root or this
+//! Writing follows another rule, in [`whole_file`]: a link is followed only if root or this
 //! user made it, and nothing that another user put into a shared folder is written.
 //!
 //! # Folders
