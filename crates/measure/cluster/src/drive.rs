@@ -234,8 +234,8 @@ impl Line {
     fn rate(&mut self, stream: fn(&mut Line, u32, u32) -> io::Result<f64>, least: Duration) -> io::Result<f64> {
         let least_ns = least.as_nanos() as f64;
         let mut count = 1;
-        // In a busy moment a short stream takes as long as a long one: it must be slow twice. One that is too short fits
-        // into the burst that a shaper lets pass, and looks faster than the link is.
+        // In a busy moment a short stream takes as long as a long one: it must be slow twice. One that is too short
+        // fits into the burst that a shaper lets pass, and looks faster than the link is.
         while count < MOST_MESSAGES
             && (stream(self, FIRST_BYTES, count)? < least_ns || stream(self, FIRST_BYTES, count)? < least_ns)
         {

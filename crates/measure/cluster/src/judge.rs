@@ -128,7 +128,8 @@ impl Judgement {
         self.moody().flat_map(|fault| self.pairs_of(cluster, fault)).collect()
     }
 
-    /// Some of them, by which a fault can be told from a busy moment: of a part with many pairs, a few, spread over all.
+    /// Some of them, by which a fault can be told from a busy moment: of a part with many pairs, a few, spread over
+    /// all.
     pub(crate) fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         let few = |fault| {
             let pairs = self.pairs_of(cluster, fault);
