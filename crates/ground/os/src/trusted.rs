@@ -2,10 +2,10 @@
 //!
 //! # The rule
 //!
-//! **What Seatmap obeys, keeps secret, or goes on from has to be this user's or root's alone. A file that it only shows
-//! or computes with may be anybody's, if the user named it.** A file is judged on the descriptor from which it is then
-//! read, so that exchanging a name meanwhile has no effect: an ordinary file and not a link, without a second name, of
-//! this user or root, and writable for no other user.
+//! **A file that Seatmap obeys, keeps secret, loads or goes on from has to be this user's or root's alone. A file of
+//! figures that the user named may be anybody's.** A file of the first kind is judged on the descriptor from which it
+//! is then read, so that exchanging a name meanwhile has no effect: an ordinary file and not a link, without a second
+//! name, of this user or root, and writable for no other user.
 //!
 //! | what is read | judged by |
 //! |---|---|

@@ -19,7 +19,7 @@ const SECRET: &str = "the secret of these ranks";
 
 const NOBODY: u32 = 65_534;
 
-const MEASURE: [&str; 7] = ["cluster", "measure", "--each-rank", "--trips", "1ms", "--timeout", "20s"];
+const MEASURE: [&str; 7] = ["cluster", "measure", "--each-rank", "--trips", "1ms", "--timeout", "60s"];
 
 fn ended(child: Child) -> (Option<i32>, String) {
     let Output { status, stderr, .. } = child.wait_with_output().unwrap();
@@ -169,7 +169,7 @@ fn spread_work_takes_no_orders_of_a_relay() {
     let work = |at: usize, port: u16| {
         let meet = format!("127.0.0.1:{port}");
         let study = ["rank", "--on", "cell-ps3", "--pattern", "ring:6:bidirectional", "--packet", "1k"];
-        let spread = ["--rounds", "3", "--spread", "--timeout", "20s", "--meet", &meet];
+        let spread = ["--rounds", "3", "--spread", "--timeout", "60s", "--meet", &meet];
         let mut command = rank(&place, at, 2, &[&study[..], &spread].concat());
         command.env("SEATMAP_SECRET", SECRET);
         begun(command)

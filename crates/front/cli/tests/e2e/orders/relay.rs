@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The bytes of a tag.
 const TAG: usize = 32;
 
-/// The deed of the relay, to the messages after the handshake.
+/// Something that the relay does to the messages after the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tampering {
     /// It carries all as it is.
