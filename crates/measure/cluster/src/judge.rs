@@ -41,6 +41,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A pair is slow from this factor on. Between like nodes on one switch, shared computers differ by a fifth.
 const SLOW: f64 = 1.6;
 
+/// Pairs of a bad part that are measured again, at most.
+const WITNESSES: usize = 5;
+
 /// The fewest like pairs that a pair is looked at beside.
 const FEWEST_LIKE: usize = 2;
 
@@ -122,10 +125,27 @@ impl Judgement {
 
     /// The pairs measured that bad figures come from: those of each fault that a busy moment can make.
     pub(crate) fn suspects(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
+        self.moody().flat_map(|fault| self.pairs_of(cluster, fault)).collect()
+    }
+
+    /// Some of them, by which a fault can be told from a busy moment: of a part with many pairs, a few, spread over
+    /// all.
+    pub(crate) fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
+        let few = |fault| {
+            let pairs = self.pairs_of(cluster, fault);
+            let step = pairs.len().div_ceil(WITNESSES).max(1);
+            pairs.into_iter().step_by(step).collect::<Vec<[usize; 2]>>()
+        };
+        self.moody().flat_map(few).collect()
+    }
+
+    fn moody(&self) -> impl Iterator<Item = &Fault> {
         let is_moody = |fault: &&Fault| matches!(fault.kind, Kind::Starved | Kind::Slow | Kind::Lossy | Kind::Jittery);
-        let moody: Vec<&Fault> = self.faults.iter().filter(is_moody).collect();
-        let is_suspect = |pair: &[usize; 2]| moody.iter().any(|fault| self.is_concerned(fault, *pair));
-        cluster.pairs.iter().map(|pair| pair.nodes).filter(is_suspect).collect()
+        self.faults.iter().filter(is_moody)
+    }
+
+    fn pairs_of(&self, cluster: &Cluster, fault: &Fault) -> Vec<[usize; 2]> {
+        cluster.pairs.iter().map(|pair| pair.nodes).filter(|pair| self.is_concerned(fault, *pair)).collect()
     }
 
     /// The groups of a pair's nodes, and the measured pairs of these that are not suspect; where they have hardly any,

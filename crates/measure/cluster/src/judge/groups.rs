@@ -19,6 +19,9 @@ const NEARER: f64 = 1.15;
 /// The cost of a node that stands alone though others do not, in the units of a cause.
 const ALONE: f64 = 2.0;
 
+/// From so many lone nodes on, if they are more than a quarter of all, it is twice that: a switch for each is unlikely.
+const MANY: usize = 3;
+
 /// The cost more if no other way leads between switches, so that its ways cannot be compared with any.
 const UNCOMPARED: f64 = 4.0;
 
@@ -109,9 +112,11 @@ fn price(items: &[Item], group: &[usize], alone: &[usize]) -> f64 {
         (0..group.len()).filter(|node| !alone.contains(node)).map(|node| group[node]).collect();
     others.sort_unstable();
     others.dedup();
+    let are_many = alone.len() >= MANY && 4 * alone.len() > group.len();
+    let each = if are_many { 2.0 * ALONE } else { ALONE };
     let of_one = |node: &usize| match others.len() {
-        0 | 1 if !is_farther(items, group, *node) => ALONE + UNCOMPARED,
-        _ => ALONE,
+        0 | 1 if !is_farther(items, group, *node) => each + UNCOMPARED,
+        _ => each,
     };
     alone.iter().map(of_one).sum()
 }

@@ -10,6 +10,9 @@ use seatmap_statistics::median;
 /// The link of a node or of a switch is slow from this factor on: all of its ways say so.
 const SLOW_PART: f64 = 1.42;
 
+/// Of a slow part, the other direction is slow, too, from this factor on.
+const OTHER_WAY: f64 = 1.25;
+
 /// A way is jittery if its small messages scatter (from the tenth to the ninetieth percentile) so many times as much as
 /// those of like pairs, and by at least this share of their usual median.
 pub(super) const JITTER: f64 = 5.0;
@@ -26,7 +29,7 @@ const LOST_SHARE: f64 = 0.003;
 const LOST_FACTOR: f64 = 4.0;
 
 /// The other direction loses packets, too, from this share of the losses of the first one.
-const OTHER_WAY: f64 = 0.3;
+const LOST_OTHER_WAY: f64 = 0.3;
 
 /// A delay scatters less than this many times what nine of ten messages are late: hardly at all on an idle computer.
 /// Two uniform delays, one each way, scatter 2.5 times as much, from the tenth to the ninetieth percentile of a
@@ -153,7 +156,7 @@ impl Court<'_> {
         let both = [of_side(0), of_side(1)];
         let most = both.into_iter().flatten().map(Losses::share).fold(0.0, f64::max);
         // Lost acknowledgements make the other end send again as well, now and then.
-        both.map(|losses| losses.filter(|losses| losses.share() >= OTHER_WAY * most))
+        both.map(|losses| losses.filter(|losses| losses.share() >= LOST_OTHER_WAY * most))
     }
 
     fn slow(&self, cause: &Cause) -> Option<Slow> {
@@ -171,10 +174,12 @@ impl Court<'_> {
             };
             let shown = covered.iter().map(|at| self.network().shown[*at] / without[*at]).fold(0.0, f64::max);
             let is_bad = if is_pair { factor >= SLOW && shown >= SLOW } else { factor >= SLOW_PART };
-            is_bad.then_some(factor)
+            Some((factor, is_bad))
         };
-        let factors = [factor(0), factor(1)];
-        factors.iter().any(Option::is_some).then_some(Slow { factors })
+        let both = [factor(0), factor(1)];
+        let is_bad = both.iter().flatten().any(|(_, is_bad)| *is_bad);
+        let factors = both.map(|one| one.map(|(factor, _)| factor).filter(|factor| *factor >= OTHER_WAY));
+        is_bad.then_some(Slow { factors })
     }
 
     /// The pairs whose small messages a cause changes: the figure, and the usual one without it.

@@ -14,6 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const FEWEST_LOOKS: usize = 3;
 const MOST_LOOKS: usize = 12;
 
+/// Rounds that are made whatever time they take: by less than two looks nothing can be said.
+const FEWEST_ROUNDS: usize = 2;
+
 /// Like pairs that are measured beside those of the same groups.
 const LIKE: usize = 3;
 
@@ -36,7 +39,7 @@ pub(crate) fn look_again(again: &mut dyn Again) {
     let mut looks = BTreeMap::<[usize; 2], Vec<Look>>::new();
     let mut tries = BTreeMap::<[usize; 2], usize>::new();
     let mut rng = fastrand::Rng::with_seed(17);
-    loop {
+    for round in 0.. {
         regroup(again.cluster());
         let mut judgement = Judgement::of(again.cluster());
         if look_near(again, &judgement.faults) {
@@ -47,12 +50,15 @@ pub(crate) fn look_again(again: &mut dyn Again) {
             return;
         }
         suspects.iter().for_each(|pair| *tries.entry(*pair).or_default() += 1);
-        let like = like(again.cluster(), &judgement, &suspects, &mut rng);
+        let mut bad = judgement.suspects(again.cluster());
+        bad.extend(&suspects);
+        let like = like(again.cluster(), &judgement, [&suspects, &bad], &mut rng);
         let mut order: Vec<[usize; 2]> = suspects.iter().chain(like.values().flatten()).copied().collect();
         order.sort_unstable();
         order.dedup();
         rng.shuffle(&mut order);
-        let Some(seen) = look(again, &order) else { return };
+        let is_limited = round >= FEWEST_ROUNDS;
+        let Some(seen) = look(again, &order, is_limited) else { return };
         for pair in &suspects {
             let beside: Vec<&Pair> = like[pair].iter().filter_map(|like| seen.get(like)).collect();
             let best: Vec<&Pair> =
@@ -82,16 +88,16 @@ fn suspects(cluster: &Cluster, judgement: &Judgement, tries: &BTreeMap<[usize; 2
     let is_open = |pair: &&Pair| pair.beside.is_some_and(|beside| beside.is_open());
     let open = cluster.pairs.iter().filter(is_open).map(|pair| pair.nodes);
     let open = open.filter(|pair| tried(pair) < MOST_LOOKS);
-    let bad = judgement.suspects(cluster).into_iter().filter(|pair| tried(pair) < FEWEST_LOOKS);
+    let bad = judgement.witnesses(cluster).into_iter().filter(|pair| tried(pair) < FEWEST_LOOKS);
     open.chain(bad).collect()
 }
 
 /// Measures these pairs once more; the cluster keeps the better figures, and those of now are returned; `None` where
 /// the time ends before all are measured.
-fn look(again: &mut dyn Again, pairs: &[[usize; 2]]) -> Option<BTreeMap<[usize; 2], Pair>> {
+fn look(again: &mut dyn Again, pairs: &[[usize; 2]], is_limited: bool) -> Option<BTreeMap<[usize; 2], Pair>> {
     let mut seen = BTreeMap::new();
     for (at, pair) in pairs.iter().enumerate() {
-        if !again.may_go_on(at, pairs.len()) {
+        if !again.may_go_on(at, pairs.len()) && is_limited {
             return None;
         }
         let known = &mut again.cluster().pairs;
@@ -132,16 +138,16 @@ fn look_near(again: &mut dyn Again, faults: &[Fault]) -> bool {
     again.cluster().pairs.len() > before
 }
 
-/// Pairs to look at beside each suspect: a few of the same groups, drawn anew for each look.
+/// Pairs to look at beside each suspect: a few of the same groups that are not bad, drawn anew for each look.
 fn like(
     cluster: &Cluster,
     judgement: &Judgement,
-    suspects: &BTreeSet<[usize; 2]>,
+    [suspects, bad]: [&BTreeSet<[usize; 2]>; 2],
     rng: &mut fastrand::Rng,
 ) -> BTreeMap<[usize; 2], Vec<[usize; 2]>> {
     let mut drawn = BTreeMap::new();
     let of_suspect = |pair: &[usize; 2]| {
-        let (block, mut like) = judgement.like(cluster, *pair, suspects);
+        let (block, mut like) = judgement.like(cluster, *pair, bad);
         let own = drawn.entry(block).or_insert_with(|| {
             rng.shuffle(&mut like);
             like.truncate(LIKE);
