@@ -42,7 +42,7 @@ fn parse() -> Result<Typed, clap::Error> {
 
 /// Help and version go to stdout, which may be closed or full; a mistake in the command line goes to stderr.
 fn misread(error: clap::Error) -> CliError {
-    if let Some(sentence) = misread::sentence(&error) {
+    if let Some(sentence) = misread::sentence(&error, std::env::args_os()) {
         return CliError::input(sentence);
     }
     let text = error.render();

@@ -1,106 +1,163 @@
-//! Says in our own words why the value of an option cannot be read. The parser and the standard library say "invalid
-//! digit found in string" and "0 is not in 1..=65535".
+//! Says in one line of our own what is wrong with a command line: which command, which word, what to type instead.
+//!
+//! The parser's own messages take five lines, of which the second repeats options that nobody asked about.
 
-use crate::args::time::time;
-use clap::error::{ContextKind, ErrorKind};
-use std::error::Error;
-use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
+mod value;
 
-/// The sentence for a value that cannot be read; `None` for other mistakes, which the parser words well.
-pub fn sentence(error: &clap::Error) -> Option<String> {
-    if error.kind() != ErrorKind::ValueValidation {
-        return None;
-    }
-    let argument = error.get(ContextKind::InvalidArg)?.to_string();
-    let value = error.get(ContextKind::InvalidValue)?.to_string();
-    let problem = problem(&value, error.source()?);
-    Some(format!("{argument}: {problem}{}", hint(&argument, &value)))
-}
+use crate::args::command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
 
-/// The problem with a value. Our own parsers say it themselves.
-fn problem(value: &str, cause: &(dyn Error + 'static)) -> String {
-    if let Some(cause) = cause.downcast_ref::<ParseIntError>() {
-        return match cause.kind() {
-            IntErrorKind::PosOverflow => format!("'{value}' is too large"),
-            IntErrorKind::Zero => format!("'{value}' is too small; the least is 1"),
-            IntErrorKind::NegOverflow => format!("'{value}' is too small"),
-            _ => format!("'{value}' is not a whole number"),
-        };
+/// The sentence for a mistake; `None` where there is none, as for `--help`, and for kinds that this parser never
+/// reports here.
+pub fn sentence(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> Option<String> {
+    if error.kind() == ErrorKind::ValueValidation {
+        return value::sentence(error);
     }
-    if cause.is::<ParseFloatError>() {
-        return format!("'{value}' is not a number");
-    }
-    let text = cause.to_string();
-    match bounds(&text) {
-        Some((least, most)) => format!("'{value}' is not a whole number from {least} to {most}"),
-        None => text,
-    }
-}
-
-/// The bounds in the parser's refusal of a number, "0 is not in 1..=65535".
-fn bounds(text: &str) -> Option<(i128, i128)> {
-    let (_, range) = text.split_once(" is not in ")?;
-    let (least, end) = range.split_once("..")?;
-    let most = match end.strip_prefix('=') {
-        Some(most) => most.parse().ok()?,
-        None => end.parse::<i128>().ok()? - 1,
+    let verb = verb(words);
+    let problem = match error.kind() {
+        ErrorKind::UnknownArgument => unknown(error, &verb)?,
+        ErrorKind::InvalidSubcommand => unknown_command(error, &verb)?,
+        ErrorKind::MissingRequiredArgument => missing(error, &verb)?,
+        ErrorKind::ArgumentConflict => conflict(error)?,
+        ErrorKind::InvalidValue => value::one_of(error)?,
+        ErrorKind::TooManyValues => format!("{} takes no value", argument(error)?),
+        ErrorKind::NoEquals => format!("{} takes its value after '='", argument(error)?),
+        ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
+        _ => return None,
     };
-    Some((least.parse().ok()?, most))
+    // A question ends the sentence: the name that is meant stands in it.
+    if problem.ends_with('?') {
+        return Some(problem);
+    }
+    Some(format!("{problem}; see '{verb} --help'"))
 }
 
-/// A guess at the value that the user meant.
-fn hint(argument: &str, value: &str) -> String {
-    let option = argument.split([' ', '=']).next().unwrap_or_default();
-    let is_name = !value.is_empty() && value.parse::<i128>().is_err();
-    match option {
-        "--pid" if is_name => match shlex::try_quote(value) {
-            Ok(name) => format!("; 'pidof {name}' prints the numbers of processes of this name"),
-            Err(_) => String::new(),
-        },
-        "--budget" | "--runs" if is_name && time(value).is_some() => {
-            format!("; runs are counted here, and --seconds {value} limits the time")
-        }
-        _ => String::new(),
+/// The command that was typed, with all its words: `seatmap cell create`.
+fn verb(words: impl IntoIterator<Item = OsString>) -> String {
+    let mut verb = command();
+    let mut names = vec![verb.get_name().to_owned()];
+    for word in words.into_iter().skip(1) {
+        let Some(inner) = word.to_str().and_then(|word| verb.find_subcommand(word)) else { continue };
+        names.push(inner.get_name().to_owned());
+        verb = inner.clone();
     }
+    names.join(" ")
+}
+
+/// An option that the command does not have, or a word too many.
+fn unknown(error: &clap::Error, verb: &str) -> Option<String> {
+    let word = argument(error)?;
+    let problem = if word.starts_with('-') {
+        format!("'{verb}' has no option '{word}'")
+    } else {
+        format!("'{verb}' does not know what to do with '{word}'")
+    };
+    Some(problem + &suggestion(error, ContextKind::SuggestedArg))
+}
+
+fn unknown_command(error: &clap::Error, verb: &str) -> Option<String> {
+    let word = text(error, ContextKind::InvalidSubcommand)?;
+    Some(format!("'{verb}' has no command '{word}'{}", suggestion(error, ContextKind::SuggestedSubcommand)))
+}
+
+/// What the command needs: of each group of alternatives, one.
+fn missing(error: &clap::Error, verb: &str) -> Option<String> {
+    let Some(ContextValue::Strings(groups)) = error.get(ContextKind::InvalidArg) else { return None };
+    let groups: Vec<String> = groups.iter().map(|group| alternatives(group)).collect();
+    Some(format!("'{verb}' needs {}", groups.join(", and ")))
+}
+
+/// The parser's `<--plan <FILE>|--cpus <LIST>|COMMAND>` in words: `--plan <FILE>, --cpus <LIST> or COMMAND`.
+fn alternatives(group: &str) -> String {
+    let inner = group.strip_prefix('<').and_then(|group| group.strip_suffix('>')).filter(|_| group.contains('|'));
+    let names: Vec<String> = inner.unwrap_or(group).split('|').map(name).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// Two options that exclude one another, or one that stands there twice.
+fn conflict(error: &clap::Error) -> Option<String> {
+    let argument = argument(error)?;
+    let others = match error.get(ContextKind::PriorArg)? {
+        ContextValue::String(other) => vec![other.clone()],
+        ContextValue::Strings(others) => others.clone(),
+        _ => return None,
+    };
+    if others.is_empty() || others.contains(&argument) {
+        return Some(format!("{argument} may be given once"));
+    }
+    Some(format!(
+        "{argument} cannot be used with {}",
+        others.iter().map(|other| name(other)).collect::<Vec<_>>().join(" and ")
+    ))
+}
+
+fn argument(error: &clap::Error) -> Option<String> {
+    text(error, ContextKind::InvalidArg).map(|argument| name(&argument))
+}
+
+/// The parser's `[COMMAND]...` and `<SHELL>` without brackets; an option keeps its value, as in `--cpus <LIST>`.
+fn name(argument: &str) -> String {
+    let word = argument.trim_end_matches("...");
+    let bare = word.strip_prefix(['[', '<']).and_then(|word| word.strip_suffix([']', '>']));
+    bare.filter(|bare| !bare.contains(['<', ' '])).unwrap_or(argument).to_owned()
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    error.get(kind).map(ToString::to_string)
+}
+
+/// The nearest name that exists, as a question; empty where none is near.
+fn suggestion(error: &clap::Error, kind: ContextKind) -> String {
+    let name = match error.get(kind) {
+        Some(ContextValue::String(name)) => Some(name),
+        Some(ContextValue::Strings(names)) => names.last(),
+        _ => None,
+    };
+    name.map(|name| format!("; did you mean '{name}'?")).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::command;
 
-    fn refusal(words: &[&str]) -> String {
-        let words = std::iter::once("seatmap").chain(words.iter().copied());
-        sentence(&command().try_get_matches_from(words).unwrap_err()).unwrap()
+    fn refusal(line: &str) -> String {
+        let words: Vec<OsString> = std::iter::once("seatmap").chain(line.split(' ')).map(OsString::from).collect();
+        sentence(&command().try_get_matches_from(&words).unwrap_err(), words).unwrap()
     }
 
     #[test]
-    fn values_are_refused_in_our_words() {
-        let pid = refusal(&["run", "--cpus", "0", "--pid", "redis-server"]);
-        assert!(pid.contains("'redis-server' is not a whole number; 'pidof redis-server' prints"), "{pid}");
-        let budget = refusal(&["tune", "--budget", "10s", "true"]);
-        assert!(budget.contains("'10s' is not a whole number; runs are counted here, and --seconds 10s"), "{budget}");
-        let runs = refusal(&["bench", "--runs", "2m", "true"]);
-        assert!(runs.contains("--seconds 2m limits the time"), "{runs}");
-        let zero = refusal(&["tune", "--budget", "0", "true"]);
-        assert!(zero.contains("'0' is not a whole number from 1 to 1000000"), "{zero}");
-        let large = refusal(&["measure", "--seed", "99999999999999999999"]);
-        assert!(large.ends_with("'99999999999999999999' is too large"), "{large}");
-        assert!(refusal(&["cell", "create", "--count", "0"]).contains("the least is 1"));
-    }
-
-    #[test]
-    fn no_verb_lets_words_of_the_standard_library_through() {
-        let command = command();
-        for verb in command.get_subcommands() {
-            for option in verb.get_opts().filter_map(|option| option.get_long()) {
-                let words = ["seatmap", verb.get_name(), &format!("--{option}=\u{1}x")].map(str::to_owned);
-                let Err(error) = command.clone().try_get_matches_from(words) else { continue };
-                let text = sentence(&error).unwrap_or_default();
-                for foreign in ["invalid digit", "is not in ", "invalid float", "cannot parse", "number too"] {
-                    assert!(!text.contains(foreign), "{} --{option}: {text}", verb.get_name());
-                }
-            }
+    fn mistakes_are_one_sentence_with_the_way_out() {
+        let cases = [
+            ("measure extra", "'seatmap measure' does not know what to do with 'extra'; see 'seatmap measure --help'"),
+            ("bench --rnus 3 true", "'seatmap bench' has no option '--rnus'; did you mean '--runs'?"),
+            ("shwo", "'seatmap' has no command 'shwo'; did you mean 'show'?"),
+            ("place", "'seatmap place' needs --pattern <PATTERN> or --qaplib <FILE>; see 'seatmap place --help'"),
+            ("show --json=3 host", "--json takes no value; see 'seatmap show --help'"),
+            ("measure --seed 1 --seed 2", "--seed <N> may be given once; see 'seatmap measure --help'"),
+            ("check --all --pid 3", "--all cannot be used with --pid <PID>; see 'seatmap check --help'"),
+            ("place --pattern", "--pattern <PATTERN> needs a value; see 'seatmap place --help'"),
+            (
+                "completions tcsh",
+                "SHELL: 'tcsh' is not one of bash, elvish, fish, powershell, zsh; see 'seatmap completions --help'",
+            ),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(refusal(line), expected);
         }
+    }
+
+    #[test]
+    fn a_commands_words_are_followed_to_the_innermost() {
+        assert!(refusal("cell create --zzz 1").ends_with("see 'seatmap cell create --help'"));
+    }
+
+    #[test]
+    fn help_is_not_a_mistake() {
+        let words = ["seatmap", "show", "--help"].map(OsString::from);
+        assert_eq!(sentence(&command().try_get_matches_from(&words).unwrap_err(), words), None);
     }
 }

@@ -104,7 +104,9 @@ fn a_plan_is_held_against_chance_as_well() {
     assert!(picture.contains(">the median of 101 random placements</text>"), "{picture}");
     assert!(!picture.contains("as the OS numbers them") && picture == random(&["--svg", "-"]), "{picture}");
     assert!(random(&["--html", "-"]).contains("the median of 101 random placements"));
-    assert!(place.refusal(&[&RING[..], &["--before", "random"]].concat()).contains("<--html <FILE>|--svg <FILE>>"));
+    assert!(
+        place.refusal(&[&RING[..], &["--before", "random"]].concat()).contains("needs --html <FILE> or --svg <FILE>")
+    );
     let on = ["place", "--on", "cell-ps3", "--pattern", "pairs:6", "--kicks", "10", "--before", "random", "--svg", "-"];
     let run = place.stdout(&[&on[..], &["--objective", "simulated"]].concat());
     assert!(run.contains("101 random") && run.contains(">time, ns</text>"), "{run}");
@@ -263,7 +265,10 @@ fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let told = |stderr: Option<Stdio>| {
         let (mut screen, programs) = terminal();
         let mut command = place.command(&search);
-        command.stdout(Stdio::null()).stderr(stderr.unwrap_or_else(|| programs.try_clone().unwrap().into()));
+        command
+            .env("TERM", "xterm")
+            .stdout(Stdio::null())
+            .stderr(stderr.unwrap_or_else(|| programs.try_clone().unwrap().into()));
         in_front_of(programs, &mut command);
         let mut child = command.spawn().unwrap();
         drop(command);

@@ -1,6 +1,6 @@
 //! `seatmap tune`, on commands that print fixed figures: nothing here depends on how fast anything runs.
 
-use crate::common::{Place, files, two_cpus};
+use crate::common::{Place, can_observe, files, two_cpus};
 use crate::ranks::{begun, rank};
 use serde_json::Value;
 
@@ -104,13 +104,16 @@ fn mistakes_are_told_before_anything_runs() {
 #[test]
 fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
     let Some(cpus) = two_cpus() else { return seatmap_needs::skipped!("one CPU") };
+    if !can_observe() {
+        return;
+    }
     let place = Place::new();
     place.stdout(&["measure", "--quick"]);
     let script = "head -c 300000 /dev/zero | cat | wc -c";
     let options = ["tune", "--observe", "--cpus", &cpus, "--candidates", "3", "--budget", "57", "--json"];
     let output = place.run(&[&options[..], &["--", "sh", "-c", script]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("not allowed") || said.contains("no thread was seen") {
+    if said.contains("no thread was seen") {
         return seatmap_needs::skipped!("{said}");
     }
     let found = document(&output);
@@ -161,7 +164,10 @@ fn options_of_the_other_kind_of_race_are_refused() {
         (format!("{model} --budget 20"), "12 candidates need 144 runs, 12 each"),
         ("--on cell-qs20 --pattern ring:40".to_owned(), "2 to 31 tasks that send something"),
         ("--on graviton3 --pattern ring:8 --packet 1k".to_owned(), "--packet changes nothing on graviton3"),
-        ("--on graviton3 --rounds 5 -- true".to_owned(), "cannot be used with '[COMMAND]...'"),
+        (
+            "--on graviton3 --rounds 5 -- true".to_owned(),
+            "--rounds <N> cannot be used with COMMAND; see 'seatmap tune --help'",
+        ),
     ] {
         let typed: Vec<&str> = ["tune"].into_iter().chain(typed.split_whitespace()).collect();
         let output = place.run(&typed);

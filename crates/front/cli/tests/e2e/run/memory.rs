@@ -244,7 +244,7 @@ fn memory_that_cannot_be_had_is_refused_before_anything_starts() {
     assert!(refused(&["--memory", "near"]).contains("'near': expected local, node:0, interleave"));
     assert!(refused(&["--memory", "plan"]).contains("plan takes the memory of each task from a plan"));
     assert!(refused(&["--verify-memory=never"]).contains("a number of seconds"));
-    assert!(refused(&["--move-pages"]).contains("--pid"));
+    assert!(refused(&["--move-pages"]).contains("--move-pages cannot be used with COMMAND"));
     place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}]}}"#));
     let line = place.refusal(&["run", "--plan", "plan.json", "--memory", "plan", "--", "touch", "started"]);
     assert!(line.contains("the plan does not say where the tasks' memory is; 'seatmap place --memory'"), "{line}");

@@ -99,8 +99,8 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
     let refused = |arguments: &[&str]| place.refusal(&[&["run"], arguments].concat());
-    assert!(refused(&["--", "true"]).contains("--plan <FILE>|--cpus <LIST>|--match <NAME=SEATS>"));
-    assert!(refused(&["--cpus", &cpu]).contains("--pid <PID>|COMMAND"));
+    assert!(refused(&["--", "true"]).contains("needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS>, "));
+    assert!(refused(&["--cpus", &cpu]).contains("needs --pid <PID>, COMMAND, "));
     assert!(refused(&["--cpus", &cpu, "--pid", "1", "--", "true"]).contains("cannot be used with"));
     assert!(refused(&["--cpus", &cpu, "--plan", "p", "--", "true"]).contains("cannot be used with"));
     assert!(refused(&["--plan", "p", "--once", "--", "true"]).contains("cannot be used with"));
