@@ -18,21 +18,24 @@ pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 impl Waiting {
     /// Starts a bar now, with a word before it; draws nothing where stderr is not a terminal.
     pub fn new(word: &'static str, limit_s: Option<f64>) -> Self {
-        Waiting(std::io::stderr().is_terminal().then(|| {
-            let (sender, ended) = channel();
-            let draw = std::thread::spawn(move || {
-                let began = Instant::now();
-                if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
-                    return;
-                }
-                let bar = bar(word, limit_s);
-                while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                    bar.set_position(began.elapsed().as_secs());
-                }
-                bar.finish_and_clear();
-            });
-            (sender, draw)
-        }))
+        if !std::io::stderr().is_terminal() {
+            return Waiting(None);
+        }
+        let (sender, ended) = channel();
+        let draw = move || {
+            let began = Instant::now();
+            if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = bar(word, limit_s);
+            while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                bar.set_position(began.elapsed().as_secs());
+            }
+            bar.finish_and_clear();
+        };
+        // Without a thread to draw it there is no bar; the work goes on.
+        let drawing = std::thread::Builder::new().spawn(draw);
+        Waiting(drawing.ok().map(|drawing| (sender, drawing)))
     }
 }
 

@@ -5,6 +5,7 @@
 //! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
 //! | [`affinity`] | pinning of the calling thread, verified |
 //! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
+//! | [`pool`] | threads for work that can be divided, as many as the system grants |
 //! | [`cpus`] | which CPUs are present, online and allowed |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
 //! | [`proc_mount`] | whether `/proc` is there, and of this PID namespace |
@@ -71,6 +72,7 @@ pub mod numa_maps;
 pub mod pages;
 pub mod partners;
 pub mod peer;
+pub mod pool;
 pub mod proc_folder;
 pub mod proc_mount;
 pub mod published;

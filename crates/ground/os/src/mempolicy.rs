@@ -183,8 +183,10 @@ impl MemoryPolicy {
     /// [`PolicyError`].
     pub fn check(&self) -> Result<(), PolicyError> {
         let call = self.call();
-        let tried = std::thread::scope(|scope| scope.spawn(|| call.make()).join());
-        let tried = tried.unwrap_or_else(|_| Err(io::Error::other("the thread that tried it died")));
+        let tried = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, || call.make())?;
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that tried it died")))
+        });
         tried.map_err(|source| self.refusal(source))
     }
 

@@ -4,9 +4,10 @@ use crate::matrix::Outcome;
 use crate::plan::SurveyPlan;
 use crate::samples::Samples;
 use crate::{regimes, schedule};
-use rayon::prelude::*;
 use seatmap_machine::{CoreDistance, Deciles, Matrix, PairRegimes, PairStatus, Protocol, Regime, Square};
+use seatmap_os::pool;
 use seatmap_statistics::{Summary, quantile_sorted, sorted, summarise};
+use std::convert::Infallible;
 
 /// Decimals kept at most: a hundredth of a nanosecond is below every clock's resolution.
 const MOST_DECIMALS: i32 = 2;
@@ -25,7 +26,8 @@ pub fn core_distance(outcome: &Outcome, plan: &SurveyPlan, clock_step_ns: f64, p
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
-    let results: Vec<_> = pairs.par_iter().map(|(i, j)| ((*i, *j), pair_result(samples, *i, *j, plan.seed))).collect();
+    let result = |_: &mut (), (i, j): &(usize, usize)| Ok(((*i, *j), pair_result(samples, *i, *j, plan.seed)));
+    let Ok(results) = pool::try_map::<_, _, _, Infallible>(&pairs, || (), result);
     let matrix = |value: &dyn Fn(&Summary) -> f64| {
         let mut matrix = Matrix::filled(samples.pus().len(), 0.0);
         for ((i, j), result) in &results {

@@ -21,10 +21,15 @@ pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
 /// tries.
 #[must_use]
 pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
-    let (mut open, mut closed) = (Vec::new(), Vec::new());
+    let mut open = Vec::new();
+    let mut closed = Vec::new();
     std::thread::scope(|scope| {
-        let tried = scope.spawn(|| cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect::<Vec<_>>()).join();
-        for seat in tried.unwrap_or_default() {
+        let try_all = || cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect::<Vec<_>>();
+        let tried = match std::thread::Builder::new().spawn_scoped(scope, try_all) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => cpus.iter().map(|cpu| Err(Error::Seat { cpu: *cpu, source: error.kind().into() })).collect(),
+        };
+        for seat in tried {
             match seat {
                 Ok(cpu) => open.push(cpu),
                 Err(error) => closed.push(error),

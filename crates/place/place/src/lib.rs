@@ -37,6 +37,7 @@ pub mod answer;
 mod as_problem;
 pub mod assignment;
 mod baselines;
+mod beside;
 pub mod bound;
 mod build;
 pub mod candidates;

@@ -2,6 +2,7 @@
 
 use crate::Problem;
 use crate::as_problem::AsProblem;
+use crate::beside::beside;
 use crate::bound::{BOUND_PART, gilmore_lawler_dense};
 use crate::cycles::{can_join, cycles};
 use crate::exact::{MOST_TASKS, exact};
@@ -93,12 +94,8 @@ pub(crate) fn told(found: Found, is_optimal: bool, method: &str) -> Cheapest {
 /// The best of several searches side by side, told apart by their seeds.
 pub(crate) fn side_by_side(threads: usize, seed: u64, search: impl Fn(u64) -> Started + Sync) -> Started {
     let best = |a: Started, b: Started| if b.found.cost < a.found.cost { b } else { a };
-    std::thread::scope(|scope| {
-        let search = &search;
-        let others: Vec<_> = (1..threads as u64).map(|at| scope.spawn(move || search(seed.wrapping_add(at)))).collect();
-        // A search that panicked would be a defect; the answers of the other searches are still good.
-        others.into_iter().filter_map(|other| other.join().ok()).fold(search(seed), best)
-    })
+    let run = |at: usize| search(seed.wrapping_add(at as u64));
+    beside(threads, run).into_iter().flatten().reduce(best).expect("this thread searches whatever others do")
 }
 
 /// Turns in which matrices are searched after the portfolio.

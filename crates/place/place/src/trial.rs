@@ -1,5 +1,6 @@
 //! Search by trial: the objective is a run of the program, and only the runs made so far are known of it.
 
+use crate::beside::beside;
 use crate::search::{Found, Limit};
 use crate::{PlaceError, Problem, seed};
 use seatmap_statistics::Xoshiro;
@@ -180,14 +181,15 @@ fn run(placements: &[&Vec<u32>], judge: Judge, threads: usize, limit: &Limit) ->
         false => (judge.time_ns)(placement).map(Some),
     };
     let times = |part: &[&Vec<u32>]| part.iter().map(time).collect::<Result<Vec<_>, _>>();
-    let parts: Vec<Result<Vec<Option<f64>>, String>> = std::thread::scope(|scope| {
-        let running: Vec<_> = placements.chunks(share).map(|part| scope.spawn(move || times(part))).collect();
-        let ended =
-            |run: std::thread::ScopedJoinHandle<'_, _>| run.join().unwrap_or_else(|_| Err("a run panicked".to_owned()));
-        running.into_iter().map(ended).collect()
-    });
-    let times = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(PlaceError::Unfit)?;
-    Ok(times.into_iter().flatten().collect())
+    let parts: Vec<&[&Vec<u32>]> = placements.chunks(share).collect();
+    let done = beside(parts.len(), |at| parts.get(at).map(|part| times(part)));
+    let mut all = Vec::with_capacity(placements.len());
+    for (part, done) in parts.iter().zip(done) {
+        // A part without a thread of its own is done here.
+        let timed = done.flatten().unwrap_or_else(|| times(part)).map_err(PlaceError::Unfit)?;
+        all.extend(timed);
+    }
+    Ok(all)
 }
 
 fn better(a: Found, b: Found) -> Found {

@@ -3,7 +3,7 @@
 //! A run depends on the seats and on the skew with which the tasks begin, and on nothing else: it can be made on any
 //! CPU, on any computer, and again. The time is that of the messages alone, without the work between them.
 
-use rayon::prelude::*;
+use seatmap_os::pool;
 use seatmap_pattern::Pattern;
 use seatmap_port::Testbed;
 use seatmap_port::channels::Bed;
@@ -100,11 +100,13 @@ impl OnModel {
     /// # Errors
     /// As [`OnModel::time_ns`], or the flag was set.
     pub fn times_ns(&self, jobs: &[Job], is_over: &AtomicBool) -> Result<Vec<f64>, String> {
-        let time = |job: &Job| match is_over.load(Ordering::Relaxed) {
-            true => Err("nobody wants the result any more".to_owned()),
-            false => self.time_ns(job),
+        let time = |_: &mut (), job: &Job| {
+            if is_over.load(Ordering::Relaxed) {
+                return Err("nobody wants the result any more".to_owned());
+            }
+            self.time_ns(job)
         };
-        jobs.par_iter().map(time).collect()
+        pool::try_map(jobs, || (), time)
     }
 }
 

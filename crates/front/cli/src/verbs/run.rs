@@ -53,7 +53,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
         None => program,
     };
     warn_of_settings(&program, &seating, !typed.strict, typed.quiet);
-    match front::split().map_err(CliError::work)? {
+    match front::split().map_err(no_supervisor)? {
         Side::Front(front) => match front.wait() {
             Some(ending) => ending.leave_alike(),
             None => Err(CliError::work(
@@ -62,6 +62,11 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
         },
         Side::Supervisor(link) => supervise(typed, &program, (seating, memory), link, &files),
     }
+}
+
+/// The program needs a second process beside it, which a limit on processes may forbid.
+fn no_supervisor(error: std::io::Error) -> CliError {
+    CliError::work(format!("the process that watches over the program cannot be started: {error}"))
 }
 
 /// The process behind the one that the caller waits for: it starts the program, seats its threads, and stays while

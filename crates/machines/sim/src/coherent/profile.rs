@@ -2,8 +2,8 @@
 
 use crate::coherent::{CoherentBed, CoherentModel};
 use crate::error::SimError;
-use rayon::prelude::*;
 use seatmap_machine::{CoreDistance, HomeLines, HomeModel, Matrix, Origin, OriginKind, Profile};
+use seatmap_os::pool;
 use seatmap_port::{Addr, Testbed};
 use seatmap_port::{Barrier, Port, Workload};
 use std::collections::HashMap;
@@ -55,11 +55,9 @@ impl Workload for RoundTrips {
 pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
     let cores = cores(model, &pus);
-    let rows: Result<Vec<Vec<f64>>, SimError> = (0..cores.len())
-        .into_par_iter()
-        .map_init(|| CoherentBed::new(Arc::clone(model)), |bed, core| row(bed, &cores, core))
-        .collect();
-    let rows = rows?;
+    let numbers: Vec<usize> = (0..cores.len()).collect();
+    let bed = || CoherentBed::new(Arc::clone(model));
+    let rows: Vec<Vec<f64>> = pool::try_map(&numbers, bed, |bed, core| row(bed, &cores, *core))?;
     let core_of: HashMap<u32, usize> =
         cores.iter().enumerate().flat_map(|(core, pus)| pus.iter().map(move |os| (*os, core))).collect();
     let median_ns = Matrix::from_fn(pus.len(), |i, j| {

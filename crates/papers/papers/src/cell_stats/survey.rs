@@ -3,7 +3,7 @@
 use super::many::measure_many;
 use super::rows::rows;
 use super::{Function, Rooms, StatsError, StatsOptions, measure};
-use rayon::prelude::*;
+use seatmap_os::pool;
 use seatmap_port::channels::Bed;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -106,12 +106,11 @@ pub fn survey<B: Bed>(
             bandwidth_gbps: outcome.bandwidth_gbps,
         }))
     };
-    let points: Result<Vec<Result<Point, String>>, _> = match rooms.is_deterministic {
-        true => steps.par_iter().map_init(&bed, one).collect(),
-        false => {
-            let mut bed = bed();
-            steps.iter().map(|step| one(&mut bed, step)).collect()
-        }
+    let points: Result<Vec<Result<Point, String>>, _> = if rooms.is_deterministic {
+        pool::try_map(&steps, &bed, one)
+    } else {
+        let mut bed = bed();
+        steps.iter().map(|step| one(&mut bed, step)).collect()
     };
     let mut points = points?.into_iter();
     let mut found = rows(&mut bed().map_err(StatsError::Run)?, rooms, iterations)?;

@@ -101,7 +101,11 @@ pub fn on<T: Send>(cpus: &[u32], work: impl FnOnce() -> Result<T, CelluleError> 
             _ => Ok(done),
         }
     };
-    let ended = std::thread::scope(|scope| scope.spawn(seated).join());
+    let ended = std::thread::scope(|scope| {
+        let started = std::thread::Builder::new().spawn_scoped(scope, seated);
+        let thread = started.map_err(|error| CelluleError::System("a thread cannot be started", error))?;
+        Ok::<_, CelluleError>(thread.join())
+    })?;
     // A panic of the work's own goes on where it came from.
     ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

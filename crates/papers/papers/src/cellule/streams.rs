@@ -107,9 +107,13 @@ fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarde
     let (mut outer, mut inner): (Vec<TcpStream>, Vec<TcpStream>) = pairs.into_iter().unzip();
     let (sinks, egress) = (outer.split_off(count), inner.split_off(count));
     std::thread::scope(|scope| {
-        let sources: Vec<_> =
-            (0..count).zip(outer).map(|(stream, to)| scope.spawn(move || source(stream, to, amount))).collect();
-        let sinks: Vec<_> = (0..count).zip(sinks).map(|(stream, to)| scope.spawn(move || sink(stream, to))).collect();
+        let thread = std::thread::Builder::new;
+        let send = |(stream, to)| thread().spawn_scoped(scope, move || source(stream, to, amount));
+        let receive = |(stream, from)| thread().spawn_scoped(scope, move || sink(stream, from));
+        let sources: io::Result<Vec<_>> = (0..count).zip(outer).map(send).collect();
+        let sources = sources.map_err(failed)?;
+        let sinks: io::Result<Vec<_>> = (0..count).zip(sinks).map(receive).collect();
+        let sinks = sinks.map_err(failed)?;
         let forwarded = Service { ingress: inner, egress }.forward(&configuration.way()).map_err(failed)?;
         // A stream that broke and a thread that panicked are `None` and did not arrive.
         let sent = sources.into_iter().map(|source| source.join().ok().flatten());

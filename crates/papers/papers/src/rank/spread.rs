@@ -6,9 +6,9 @@
 use super::journal::RankJournal;
 use super::study::{Keeper, Observe, time};
 use super::{Job, RankError, Setup, Times};
-use rayon::prelude::*;
 use seatmap_cluster::spread::{Ranks, Spread, SpreadError};
 use seatmap_measure::journal::JournalError;
+use seatmap_os::pool;
 use seatmap_port::channels::Bed;
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -81,7 +81,7 @@ fn done<B: Bed>(
         true => Err("nobody wants the result any more".to_owned()),
         false => time(bed, setup, *job).map_err(|error| words(&error)),
     };
-    jobs.par_iter().map_init(bed, one).collect()
+    pool::try_map(jobs, bed, one)
 }
 
 /// An error with its causes, in one line.

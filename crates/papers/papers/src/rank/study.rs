@@ -5,6 +5,7 @@ use super::times::rounded;
 use super::{Job, Mapping, RankError, Setup, Times, time_ns};
 use rayon::prelude::*;
 use seatmap_measure::journal::JournalError;
+use seatmap_os::pool;
 use seatmap_port::channels::Bed;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,12 +29,16 @@ pub fn in_parallel<B: Bed>(
     let jobs = times.missing();
     let mut keeper = Keeper { times, journal, observe };
     let stop = AtomicBool::new(false);
+    let Some(pool) = pool::get() else {
+        let mut bed = bed();
+        return ended(jobs.into_iter().try_for_each(|job| keeper.keep(job, time(&mut bed, setup, job))));
+    };
     let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        let (jobs, stop) = (&jobs, &stop);
-        scope.spawn(move || {
+    pool.in_place_scope(|scope| {
+        let (jobs, stop, bed) = (&jobs, &stop, &bed);
+        scope.spawn(move |_| {
             // Ends early only where the receiver has gone.
-            let _ = jobs.par_iter().try_for_each_init(&bed, |bed, job| {
+            let _ = jobs.par_iter().try_for_each_init(bed, |bed, job| {
                 let timed = if stop.load(Ordering::Relaxed) { return None } else { time(bed, setup, *job) };
                 sender.send((*job, timed)).ok()
             });

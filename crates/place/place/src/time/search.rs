@@ -1,6 +1,7 @@
 //! Descents and kicks.
 
 use super::{Score, TimeModel, TimedPlacement};
+use crate::beside::beside;
 use crate::search::{Limit, Watch};
 use seatmap_statistics::Xoshiro;
 
@@ -13,13 +14,9 @@ pub(super) type Searched = (Score, Vec<usize>, &'static str);
 /// The best of several searches side by side, told apart by their seeds.
 pub(super) fn side_by_side(model: &TimeModel, starts: &[Start], limit: &Limit, threads: usize, seed: u64) -> Searched {
     let best = |a: Searched, b: Searched| if b.0.is_better_than(a.0) { b } else { a };
-    std::thread::scope(|scope| {
-        let run = move |at: u64| search(model, starts, limit, seed.wrapping_add(at));
-        let others: Vec<_> = (1..threads.max(1) as u64).map(|at| scope.spawn(move || run(at))).collect();
-        let first = run(0);
-        // A search that panicked would be a defect; the answers of the other searches are still good.
-        others.into_iter().filter_map(|other| other.join().ok()).fold(first, best)
-    })
+    let run = |at: usize| search(model, starts, limit, seed.wrapping_add(at as u64));
+    let searched = beside(threads, run).into_iter().flatten().reduce(best);
+    searched.expect("this thread searches whatever others do")
 }
 
 /// All starts come down to a local optimum; half of the kicks go to the better half of them, the rest to the best.

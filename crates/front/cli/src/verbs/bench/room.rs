@@ -154,13 +154,19 @@ impl Lease {
         let group = record.group.as_ref().map(members);
         let (alive, ended) = mpsc::channel();
         let name = record.name.clone();
-        let renewing = std::thread::spawn(move || {
+        let renew = move || {
             while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
                 // A cell that somebody else has undone cannot be renewed; 'cell run' will say so.
                 let _ = seatmap_cell::renew(&host, &name, LEASE_S);
             }
-        });
-        Ok(Lease { name: record.name, cpus, cores, group, alive: Some(alive), renewing: Some(renewing) })
+        };
+        // From here on the cell is destroyed when the lease is dropped.
+        let mut lease = Lease { name: record.name, cpus, cores, group, alive: Some(alive), renewing: None };
+        let renewing = std::thread::Builder::new().spawn(renew);
+        lease.renewing = Some(renewing.map_err(|error| {
+            CliError::work(format!("the thread that renews the cell's lease cannot be started: {error}"))
+        })?);
+        Ok(lease)
     }
 
     fn launcher(&self) -> Vec<OsString> {

@@ -48,7 +48,7 @@ impl Service {
             let mut queues = Vec::new();
             for from in self.ingress {
                 let (filled, queue) = sync_channel(QUEUE);
-                scope.spawn(move || receive(from, &filled));
+                std::thread::Builder::new().spawn_scoped(scope, move || receive(from, &filled))?;
                 queues.push(Queue { chunks: queue, head: None, is_open: true });
             }
             transmit(queues, self.egress, way, log)
