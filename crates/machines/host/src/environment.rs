@@ -15,7 +15,7 @@ pub fn read() -> Environment {
     let cpus = Cpus::read().ok();
     let offline = cpus.as_ref().map(Cpus::offline).filter(|offline| !offline.is_empty());
     Environment {
-        hypervisor: Some(hypervisor(&cpuinfo)),
+        hypervisor: hypervisor(),
         steal_percent: None,
         kernel: small::read("/proc/sys/kernel/osrelease"),
         cpu_model: model_in(&cpuinfo),
@@ -49,13 +49,9 @@ fn model_in(cpuinfo: &str) -> Option<String> {
     small::value_of(cpuinfo, "model name").or_else(|| arm_part(cpuinfo))
 }
 
-/// The name that hypervisors give themselves (CPUID 4000_0000h), or `none`.
-fn hypervisor(cpuinfo: &str) -> String {
-    let flags = small::value_of(cpuinfo, "flags").unwrap_or_default();
-    match flags.split_whitespace().any(|flag| flag == "hypervisor") {
-        true => hypervisor_vendor().unwrap_or_else(|| "unknown".to_owned()),
-        false => small::read("/sys/hypervisor/type").unwrap_or_else(|| "none".to_owned()),
-    }
+/// The hypervisor below this computer, or `none`; `None` where neither the processor nor the kernel says.
+fn hypervisor() -> Option<String> {
+    small::read("/sys/hypervisor/type").or_else(processors_word).or_else(firmwares_word)
 }
 
 /// The names that hypervisors give themselves, and the names that people know.
@@ -70,18 +66,42 @@ const HYPERVISORS: [(&str, &str); 7] = [
     ("ACRNACRNACRN", "ACRN"),
 ];
 
+/// Bit 31 of ECX of CPUID leaf 1 is for hypervisors to set; leaf 4000_0000h has their name (AMD64 manual, volume 3).
 #[cfg(target_arch = "x86_64")]
-fn hypervisor_vendor() -> Option<String> {
-    let leaf = std::arch::x86_64::__cpuid(0x4000_0000);
+fn processors_word() -> Option<String> {
+    use std::arch::x86_64::__cpuid;
+    if __cpuid(1).ecx >> 31 == 0 {
+        return Some("none".to_owned());
+    }
+    let leaf = __cpuid(0x4000_0000);
     let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
     let name: String = bytes.iter().map(|byte| *byte as char).filter(|c| c.is_ascii_graphic() || *c == ' ').collect();
-    let known = HYPERVISORS.iter().find(|(signature, _)| *signature == name).map(|(_, known)| (*known).to_owned());
-    known.or_else(|| (!name.trim().is_empty()).then(|| name.trim().to_owned()))
+    if let Some((_, known)) = HYPERVISORS.iter().find(|(signature, _)| *signature == name) {
+        return Some((*known).to_owned());
+    }
+    Some(if name.trim().is_empty() { "unknown".to_owned() } else { name.trim().to_owned() })
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn hypervisor_vendor() -> Option<String> {
+fn processors_word() -> Option<String> {
     None
+}
+
+/// The vendors that virtual computers have in their firmware's tables, as systemd-detect-virt(1) knows them.
+const VENDORS: [(&str, &str); 6] = [
+    ("QEMU", "QEMU"),
+    ("KVM", "KVM"),
+    ("Amazon EC2", "Amazon EC2"),
+    ("VMware, Inc.", "VMware"),
+    ("Xen", "Xen"),
+    ("Google", "Google Compute Engine"),
+];
+
+/// Other processors have no such bit. A hypervisor that is not known here may still be there, so that `none` is never
+/// said.
+fn firmwares_word() -> Option<String> {
+    let vendor = small::read("/sys/class/dmi/id/sys_vendor")?;
+    VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())
 }
 
 /// On Arm the kernel names no model, only implementer and part.
@@ -144,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpuinfo_without_the_flag_is_bare_metal() {
+    fn arm_processors_are_named_by_their_numbers() {
         assert_eq!(
             arm_part("CPU implementer\t: 0x41\nCPU part\t: 0xd40\n").unwrap(),
             "Arm implementer 0x41 part 0xd40"

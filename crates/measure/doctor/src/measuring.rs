@@ -40,8 +40,9 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
         &Quotas::of_self(&Root::new("/")),
         seatmap_os::layout::online(&Root::new("/")).map_or(1, |all| all.len()),
     ));
-    if let Ok(cpus) = Cpus::read() {
-        found.extend([cpuset(&cpus), offline(&cpus)]);
+    match Cpus::read() {
+        Ok(cpus) => found.extend([cpuset(&cpus), offline(&cpus)]),
+        Err(error) => found.push(diagnosis("cpuset", Severity::Info, format!("not known: {error}"), None)),
     }
     found
 }
@@ -64,7 +65,8 @@ fn clock(clock: &HostClock) -> Diagnosis {
 
 fn hypervisor(environment: &Environment) -> Diagnosis {
     match environment.hypervisor.as_deref() {
-        None | Some("none") => diagnosis("hypervisor", Severity::Ok, "none", None),
+        None => diagnosis("hypervisor", Severity::Info, "not known: nothing here says whether there is one", None),
+        Some("none") => diagnosis("hypervisor", Severity::Ok, "none", None),
         Some(name) => {
             let found = format!("{name}: its host may move or stop vCPUs, so one pair can show several distances");
             let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' marks the pairs hit";
@@ -112,6 +114,9 @@ fn turbo(allowed: Option<bool>) -> Diagnosis {
 }
 
 fn smt(topology: &Topology) -> Diagnosis {
+    if topology.pus.iter().any(|pu| pu.core.is_none()) {
+        return diagnosis("smt", Severity::Info, "not known: the kernel does not say which PUs share a core", None);
+    }
     let threads = topology.pus.iter().filter_map(|pu| pu.smt).max().map_or(1, |rank| rank + 1);
     match threads {
         1 => diagnosis("smt", Severity::Ok, "one PU a core", None),
@@ -138,6 +143,10 @@ fn load(average: Option<f64>, pus: usize) -> Diagnosis {
 
 fn numa_balancing(topology: &Topology, setting: Option<&str>) -> Diagnosis {
     let subject = "numa balancing";
+    if topology.pus.iter().any(|pu| pu.numa.is_none()) {
+        return diagnosis(subject, Severity::Info, "not known: the kernel does not say which nodes there are", None);
+    }
+    // A kernel that is built without it has no such file.
     if topology.count(|pu| pu.numa) < 2 || matches!(setting, None | Some("0")) {
         return diagnosis(subject, Severity::Ok, "off, or one node", None);
     }
@@ -262,6 +271,15 @@ mod tests {
         assert_eq!(numa_balancing(&pus(2), Some("1")).level, Severity::Fix);
         assert_eq!(numa_balancing(&pus(1), Some("1")).level, Severity::Ok);
         assert_eq!(numa_balancing(&pus(2), Some("0")).level, Severity::Ok);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_well() {
+        let unknown = Topology::unknown([0, 1]);
+        let found = [hypervisor(&Environment::default()), smt(&unknown), numa_balancing(&unknown, Some("1"))];
+        for found in found.into_iter().chain([steal(None), governor(None), turbo(None), load(None, 2)]) {
+            assert_eq!(found.level, Severity::Info, "{found:?}");
+        }
     }
 
     #[test]

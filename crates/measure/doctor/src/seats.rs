@@ -13,6 +13,9 @@ use std::os::unix::ffi::OsStrExt;
 /// The folder of the servers that give other threads time beside real-time ones (Linux 6.12), for root alone.
 const FAIR_SERVERS: &str = "/sys/kernel/debug/sched/fair_server";
 
+/// The two reasons for which a file of debugfs cannot be read. Only one of them means that all is well.
+const UNANSWERED: &str = "not known: this kernel does not have it, or only root may ask";
+
 /// Examines the kernel below a root, and the environment that programs would be started with.
 #[must_use]
 pub fn examine(root: &Root, environment: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<Diagnosis> {
@@ -46,7 +49,7 @@ fn scheduler(kernel: &Scheduler) -> Diagnosis {
 fn cache_aware(kernel: &Scheduler) -> Diagnosis {
     let subject = "cache-aware";
     match kernel.cache_aware {
-        None => diagnosis(subject, Severity::Ok, "unknown to this kernel, or root alone may ask", None),
+        None => diagnosis(subject, Severity::Info, UNANSWERED, None),
         Some(false) => diagnosis(subject, Severity::Ok, "off (SCHED_CACHE)", None),
         Some(true) => {
             let found = "on (SCHED_CACHE): the kernel draws the threads of a process to one cache, and seats decide \
@@ -68,7 +71,7 @@ fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
     let known: Vec<(u32, u64)> = quiet.iter().filter_map(|cpu| Some((cpu, runtime(cpu)?))).collect();
     let active: CpuSet = known.iter().filter(|(_, runtime)| *runtime > 0).map(|(cpu, _)| *cpu).collect();
     if known.is_empty() {
-        return diagnosis(subject, Severity::Ok, "unknown to this kernel, or root alone may ask", None);
+        return diagnosis(subject, Severity::Info, UNANSWERED, None);
     }
     if active.is_empty() {
         return diagnosis(subject, Severity::Ok, format!("off on the CPUs without a tick, {quiet}"), None);
@@ -121,7 +124,9 @@ mod tests {
             all.iter().map(|entry| entry.0).collect::<Vec<_>>(),
             ["scheduler", "cache-aware", "fair server", "variables"]
         );
-        assert!(all.iter().all(|entry| entry.1 == Severity::Ok), "{all:?}");
+        let levels: Vec<Severity> = all.iter().map(|entry| entry.1).collect();
+        let unanswered = Severity::Info;
+        assert_eq!(levels, [Severity::Ok, unanswered, Severity::Ok, Severity::Ok], "{all:?}");
     }
 
     #[test]
@@ -149,6 +154,6 @@ mod tests {
         let files =
             [("/sys/devices/system/cpu/nohz_full", "1\n"), ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0\n")];
         assert_eq!(found(&files, &[])[2].1, Severity::Ok);
-        assert_eq!(found(&files[..1], &[])[2].1, Severity::Ok, "this user may not ask");
+        assert_eq!(found(&files[..1], &[])[2].1, Severity::Info, "this user may not ask");
     }
 }

@@ -13,8 +13,8 @@ pub(super) struct Boot {
     nohz_full: Option<Vec<u32>>,
     /// CPUs outside load balancing, by `isolcpus=` or a partition.
     isolated: Vec<u32>,
-    /// CPUs that new interrupts may come to.
-    irq_default: Vec<u32>,
+    /// CPUs that new interrupts may come to; `None` where the kernel does not say.
+    irq_default: Option<Vec<u32>>,
     command_line: String,
 }
 
@@ -24,7 +24,7 @@ impl Boot {
         Boot {
             nohz_full: cpus("nohz_full").map(|text| list(&text)),
             isolated: list(&cpus("isolated").unwrap_or_default()),
-            irq_default: mask(&read("/proc/irq/default_smp_affinity").unwrap_or_default()),
+            irq_default: read("/proc/irq/default_smp_affinity").and_then(|text| mask(&text)),
             command_line: read("/proc/cmdline").unwrap_or_default(),
         }
     }
@@ -90,17 +90,19 @@ impl Boot {
 
     /// Where interrupts of new devices go.
     pub(super) fn interrupts(&self, cpus: &[u32], online: &[u32]) -> Diagnosis {
+        let subject = "irqaffinity";
+        let Some(default) = &self.irq_default else {
+            return finding(subject, Severity::Info, "not known: /proc/irq does not say", None);
+        };
         let others: Vec<u32> = online.iter().filter(|cpu| !cpus.contains(cpu)).copied().collect();
         // A CPU that was isolated for somebody else is to be left alone as well.
         let noisy: Vec<u32> = others.iter().filter(|cpu| !self.is_quiet(**cpu)).copied().collect();
         let others = if noisy.is_empty() { others } else { noisy };
-        match self.irq_default.iter().any(|cpu| cpus.contains(cpu)) {
-            true => {
-                let found = "interrupts of new devices come here as to any CPU";
-                finding("irqaffinity", Severity::Boot, found, Some(format!("irqaffinity={}", shown(&others))))
-            }
-            false => finding("irqaffinity", Severity::Ok, "interrupts of new devices go elsewhere", None),
+        if !default.iter().any(|cpu| cpus.contains(cpu)) {
+            return finding(subject, Severity::Ok, "interrupts of new devices go elsewhere", None);
         }
+        let found = "interrupts of new devices come here as to any CPU";
+        finding(subject, Severity::Boot, found, Some(format!("irqaffinity={}", shown(&others))))
     }
 
     /// Whether a CPU is isolated or without a tick.
@@ -132,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_stock_kernel_wants_lines_added() {
-        let stock = Boot { nohz_full: Some(Vec::new()), irq_default: vec![0, 1, 2, 3], ..Boot::default() };
+        let stock = Boot { nohz_full: Some(Vec::new()), irq_default: Some(vec![0, 1, 2, 3]), ..Boot::default() };
         assert_eq!(told(&stock.tick(&CPUS)), (Severity::Boot, "nohz_full=2,3"));
         assert_eq!(told(&stock.callbacks(&CPUS)), (Severity::Boot, "rcu_nocbs=2,3"));
         assert_eq!(told(&stock.interrupts(&CPUS, &[0, 1, 2, 3])), (Severity::Boot, "irqaffinity=0,1"));
@@ -144,7 +146,7 @@ mod tests {
         let tuned = Boot {
             nohz_full: Some(vec![2, 3]),
             isolated: vec![2, 3],
-            irq_default: vec![0, 1],
+            irq_default: Some(vec![0, 1]),
             command_line: "quiet rcu_nocbs=2-3 rcu_nocbs_poll".into(),
         };
         let nothing = Backend::Affinity(String::new());
@@ -158,7 +160,7 @@ mod tests {
 
     #[test]
     fn interrupts_are_sent_to_no_cpu_that_is_isolated_for_others() {
-        let boot = Boot { isolated: vec![1], irq_default: vec![0, 1, 2, 3], ..Boot::default() };
+        let boot = Boot { isolated: vec![1], irq_default: Some(vec![0, 1, 2, 3]), ..Boot::default() };
         assert_eq!(told(&boot.interrupts(&CPUS, &[0, 1, 2, 3])), (Severity::Boot, "irqaffinity=0"));
         let all_quiet = Boot { isolated: vec![0, 1], ..boot };
         assert_eq!(told(&all_quiet.interrupts(&CPUS, &[0, 1, 2, 3])), (Severity::Boot, "irqaffinity=0,1"));
@@ -167,6 +169,7 @@ mod tests {
     #[test]
     fn a_kernel_that_cannot_stop_the_tick_is_not_sent_to_reboot() {
         assert_eq!(Boot::default().tick(&CPUS).level, Severity::No);
+        assert_eq!(Boot::default().interrupts(&CPUS, &[0, 1, 2, 3]).level, Severity::Info, "not known, so not well");
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub(super) struct Irqs {
     pub(super) untried: usize,
     /// Whether it was asked for.
     pub(super) may_try: bool,
+    /// Whether the kernel lists no interrupt at all, as where `/proc/irq` is covered in a container.
+    pub(super) is_hidden: bool,
 }
 
 impl Irqs {
@@ -38,6 +40,7 @@ impl Irqs {
     pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
+        irqs.is_hidden = irq::all(&root).is_empty();
         // Each CPU has its timer, which neither moves nor belongs to a device.
         let mut all = irq::of_devices(&root);
         all.sort_by_key(|number| number.parse::<u32>().ok());
@@ -67,6 +70,9 @@ impl Irqs {
 
     pub(super) fn diagnosis(&self) -> Diagnosis {
         let subject = "interrupts";
+        if self.is_hidden {
+            return finding(subject, Severity::Info, "not known: /proc/irq lists none", None);
+        }
         match (self.untried, self.may_try) {
             (0, _) => {}
             (count, false) => {

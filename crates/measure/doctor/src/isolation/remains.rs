@@ -16,14 +16,18 @@ struct Remains<'a> {
     bound: Vec<u32>,
     untried: usize,
     neighbours: Vec<u32>,
+    /// Its name, or that nobody says whether there is one.
     hypervisor: Option<String>,
 }
 
 /// The closing line.
 pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &Irqs) -> Diagnosis {
-    let hypervisor = environment::read().hypervisor.filter(|name| name != "none");
+    let hypervisor = environment::read().hypervisor.unwrap_or_else(|| "a hypervisor, if there is one,".to_owned());
+    let hypervisor = Some(hypervisor).filter(|name| name != "none");
     let neighbours = neighbours(topology, cpus);
-    let (has_tick, bound, untried) = (boot.ticks(cpus), irqs.bound_cpus(), irqs.untried);
+    let has_tick = boot.ticks(cpus);
+    let bound = irqs.bound_cpus();
+    let untried = irqs.untried + usize::from(irqs.is_hidden);
     Remains { cpus, has_tick, bound, untried, neighbours, hypervisor }.diagnosis()
 }
 

@@ -49,8 +49,8 @@ fn throttling(runtime_us: Option<&str>) -> Diagnosis {
 /// itself to see whether it can be set.
 fn workqueues(own: Option<&str>, cpus: &[u32], others: &[u32], held: Option<&Held>) -> Diagnosis {
     let subject = "workqueues";
-    let Some(own) = own else { return unknown(subject) };
-    if !mask(own).iter().any(|cpu| cpus.contains(cpu)) {
+    let Some((own, members)) = own.and_then(|own| Some((own, mask(own)?))) else { return unknown(subject) };
+    if !members.iter().any(|cpu| cpus.contains(cpu)) {
         return finding(subject, Severity::Ok, "run elsewhere", None);
     }
     let tried = held.map(|_| Root::new("/").write(WORKQUEUE, own).is_ok() && read(WORKQUEUE).as_deref() == Some(own));

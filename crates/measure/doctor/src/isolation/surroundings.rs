@@ -5,7 +5,7 @@ use super::text::read;
 use crate::{Diagnosis, Severity};
 use seatmap_machine::Topology;
 use seatmap_os::CpuList;
-use seatmap_os::{Root, task};
+use seatmap_os::{Root, task, visibility};
 use seatmap_statistics::words::agreeing;
 
 /// Daemons that move interrupts or reset settings without notice, and how to keep them from it.
@@ -16,9 +16,13 @@ const QUICK_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_pag
 
 /// Looks at all of them.
 pub(super) fn examine(topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
-    let running = running();
+    let root = Root::new("/");
+    let hidden = visibility::hidden(&root).or_else(|| {
+        visibility::is_in_container(&root).then(|| "a container does not show the processes outside".into())
+    });
+    let daemons = daemons(&running(&root), hidden.as_deref());
     let clock = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    vec![siblings(topology, cpus), daemons(&running), clocksource(clock.as_deref())]
+    vec![siblings(topology, cpus), daemons, clocksource(clock.as_deref())]
 }
 
 /// PUs outside the set that share a core with one inside it.
@@ -30,6 +34,9 @@ pub(super) fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
 
 fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
     let subject = "smt siblings";
+    if topology.pus.iter().any(|pu| pu.core.is_none()) {
+        return finding(subject, Severity::Info, "not known: the kernel does not say which PUs share a core", None);
+    }
     let outside = neighbours(topology, cpus);
     match outside.is_empty() {
         true => finding(subject, Severity::Ok, "no PU outside shares a core with these CPUs", None),
@@ -51,22 +58,23 @@ fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
 }
 
 /// The names of all processes.
-fn running() -> Vec<String> {
-    let root = Root::new("/");
+fn running(root: &Root) -> Vec<String> {
     let pids = root.names("/proc").into_iter().filter_map(|name| name.parse().ok());
-    pids.filter_map(|pid| task::name(&root, pid)).collect()
+    pids.filter_map(|pid| task::name(root, pid)).collect()
 }
 
-fn daemons(running: &[String]) -> Diagnosis {
+/// Daemons among the programs that run; `hidden` says why some of these may not be shown.
+fn daemons(running: &[String], hidden: Option<&str>) -> Diagnosis {
     let subject = "daemons";
     let found = DAEMONS.iter().filter(|(name, _)| running.iter().any(|running| running == name));
     let (names, remedies): (Vec<&str>, Vec<&str>) = found.copied().unzip();
-    match names.is_empty() {
-        true => finding(subject, Severity::Ok, "none that moves interrupts by itself (irqbalance, tuned)", None),
-        false => {
-            let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
-            finding(subject, Severity::Fix, found, Some(remedies.join("; ")))
-        }
+    if !names.is_empty() {
+        let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
+        return finding(subject, Severity::Fix, found, Some(remedies.join("; ")));
+    }
+    match hidden {
+        None => finding(subject, Severity::Ok, "none that moves interrupts by itself (irqbalance, tuned)", None),
+        Some(why) => finding(subject, Severity::Info, format!("none that can be seen: {why}"), None),
     }
 }
 
@@ -97,14 +105,18 @@ mod tests {
         let found = siblings(&smt(), &[2, 3, 6]);
         assert!(found.level == Severity::Fix && found.remedy.unwrap().ends_with("cpu7/online"));
         assert_eq!(siblings(&smt(), &[2, 6]).level, Severity::Ok);
-        assert_eq!(siblings(&Topology::unknown([0, 1]), &[1]).level, Severity::Ok);
+        assert_eq!(siblings(&Topology::unknown([0, 1]), &[1]).level, Severity::Info);
     }
 
     #[test]
     fn who_moves_interrupts_is_named() {
         let running = ["init", "irqbalance", "tuned-gui"].map(str::to_owned);
-        assert_eq!(daemons(&running).found, "irqbalance runs and may undo what a cell sets");
-        assert_eq!(daemons(&running[..1]).level, Severity::Ok);
+        let hidden = Some("a container");
+        for hidden in [None, hidden] {
+            assert_eq!(daemons(&running, hidden).found, "irqbalance runs and may undo what a cell sets");
+        }
+        assert_eq!(daemons(&running[..1], None).level, Severity::Ok);
+        assert_eq!(daemons(&running[..1], hidden).level, Severity::Info);
     }
 
     #[test]

@@ -13,9 +13,9 @@ pub(super) fn list(text: &str) -> Vec<u32> {
     text.trim().parse::<CpuList>().map(|list| list.0).unwrap_or_default()
 }
 
-/// The members of a mask; empty where the text is not a mask.
-pub(super) fn mask(text: &str) -> Vec<u32> {
-    CpuSet::of_mask(text).map(|set| set.list().0).unwrap_or_default()
+/// The members of a mask; `None` where the text is not a mask.
+pub(super) fn mask(text: &str) -> Option<Vec<u32>> {
+    CpuSet::of_mask(text).map(|set| set.list().0)
 }
 
 /// A mask of these CPUs, as it is written.
