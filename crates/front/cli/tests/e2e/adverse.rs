@@ -1,9 +1,10 @@
 //! Observing and racing where rights, disk space or time run out: a clear message, nothing left behind, and the runs
 //! that were made are kept.
 
-use crate::common::{Place, data, two_cpus};
+use crate::common::{Place, can_observe, data, two_cpus};
 use crate::run::programs::installed;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -24,6 +25,10 @@ fn without_rights(arguments: &[&str]) -> Option<Output> {
 
 #[test]
 fn a_user_without_rights_is_told_which_are_missing() {
+    // Where nobody can observe, it is not the rights that are missing.
+    if !can_observe() {
+        return;
+    }
     for arguments in [
         &["observe", "--", "true"][..],
         &["observe", "--means", "perf", "--", "true"],
@@ -45,6 +50,50 @@ fn a_user_without_rights_is_told_which_are_missing() {
     let Some(output) = output.filter(|_| two_cpus().is_some()) else { return };
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && said.contains("--vary numa-balancing out"), "{said}");
+}
+
+/// A user who is in nobody else's way, so that a limit on processes counts those of a test alone.
+const ALONE: u32 = 54_321;
+
+/// Where no thread can be started beside the first, results are the same or there is an error; nothing panics.
+#[test]
+fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
+    let on_model = ["--on", "cell-qs20", "--pattern", "ring:4"];
+    let searches = [&["place", "--kicks", "20"][..], &["rank", "--runs", "2"], &["tune", "--budget", "60"]];
+    for search in searches {
+        let arguments = [search, &on_model].concat();
+        let output = with_one_thread(&arguments);
+        let Some(output) = output else { return };
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && !said.contains("panicked"), "{arguments:?}: {said}");
+        assert_eq!(output.stdout, Place::new().run(&arguments).stdout, "{arguments:?}");
+    }
+    for arguments in [&["noise", "--seconds", "0.1"][..], &["workers"], &["run", "--cpus", "0", "--", "true"]] {
+        let Some(output) = with_one_thread(arguments) else { return };
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && !said.contains("panicked"), "{arguments:?}: {said}");
+        assert!(said.contains("temporarily unavailable") && said.lines().count() == 1, "{arguments:?}: {said}");
+    }
+}
+
+/// Runs the binary as a user who may have one thread; `None`, with a message, where this user cannot become another one.
+fn with_one_thread(arguments: &[&str]) -> Option<Output> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seatmap"));
+    let place = Place::new();
+    std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    command.args(arguments).current_dir(place.folder()).env("HOME", "/nowhere").env("SEATMAP_DATA", data());
+    let limit = || {
+        let most = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
+        // SAFETY: the limit is only read.
+        match unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &raw const most) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: setrlimit may be called between fork and exec.
+    unsafe { command.pre_exec(limit) };
+    let output = command.uid(ALONE).gid(ALONE).output();
+    output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
 }
 
 /// Runs a line of the shell where the folder `full` is a disk of 32 KiB, and `$seatmap` the binary; `None`, with a
@@ -93,11 +142,11 @@ fn results_that_do_not_fit_on_the_disk_are_a_failure_and_are_shown() {
     };
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && said.contains("b.json: No space left on device"), "{said}");
+    if !can_observe() {
+        return;
+    }
     let output = on_a_small_disk(&place, &format!("{fill}; $seatmap observe -o o.json -- sh -c 'echo | cat'")).unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    if said.contains("may not observe") {
-        return seatmap_needs::skipped!("{said}");
-    }
     assert!(output.status.code() == Some(1) && said.contains("o.json: No space left on device"), "{said}");
     assert!(said.contains("cannot be seen by") && !said.contains("next: seatmap place"), "{said}");
 }

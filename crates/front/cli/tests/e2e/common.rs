@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 /// A place of its own for one test: working folder, home and remembered state all lie in it and vanish with it.
 pub struct Place {
@@ -91,6 +92,20 @@ pub fn published(name: &str) -> Option<PathBuf> {
         seatmap_needs::skipped!("{} is absent", path.display());
     }
     path.exists().then_some(path)
+}
+
+/// Whether programs can be observed here, which takes rights and the kernel's own numbers of threads; with a word about
+/// it where they cannot.
+pub fn can_observe() -> bool {
+    static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
+    let refusal = REFUSAL.get_or_init(|| {
+        let output = Place::new().run(&["observe", "--", "true"]);
+        (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
+    });
+    if let Some(refusal) = refusal {
+        seatmap_needs::skipped!("{refusal}");
+    }
+    refusal.is_none()
 }
 
 /// The first two CPUs that this process may use, as a list; `None`, and a word about it, where there is one.

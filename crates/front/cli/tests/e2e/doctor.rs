@@ -1,6 +1,7 @@
 //! `seatmap doctor`.
 
-use crate::common::Place;
+use crate::common::{Place, two_cpus};
+use std::process::Command;
 
 #[test]
 fn everything_that_disturbs_is_examined() {
@@ -92,4 +93,24 @@ fn a_page_begins_with_what_to_do() {
     assert!(page.contains("<p class=\"sentence\">") && page.contains(" points "), "{page}");
     assert!(place.stdout(&["doctor", "--html", "-"]).starts_with("<!DOCTYPE html>"));
     assert!(place.one_line_refusal(&["doctor", "--json", "--html", "-"]).contains("both print on stdout"));
+}
+
+/// In a PID namespace of its own the doctor is shown none of the daemons outside, and does not say that there is none.
+#[test]
+fn daemons_that_cannot_be_seen_are_not_absent() {
+    let place = Place::new();
+    let Some(cpus) = two_cpus() else { return };
+    let cpu = cpus.split(',').next_back().unwrap().to_owned();
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--pid", "--fork", "sh", "-c", "mount -t proc proc /proc && exec \"$@\"", "sh"]);
+    command.arg(env!("CARGO_BIN_EXE_seatmap")).args(["doctor", "--cpus", &cpu, "--json"]);
+    let surroundings = place.command(&[]);
+    command.envs(surroundings.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let Some(output) = command.output().ok().filter(|output| output.status.success()) else {
+        return seatmap_needs::skipped!("this user may make no PID namespace");
+    };
+    let findings = serde_json::from_slice(&output.stdout).unwrap();
+    let daemons = found(&findings, "daemons");
+    assert_eq!(daemons["level"], "INFO", "{daemons}");
+    assert!(daemons["found"].as_str().unwrap().contains("a container does not show"), "{daemons}");
 }

@@ -16,12 +16,11 @@
 //! `SEATMAP_EXAMPLES=update cargo test -p seatmap --test e2e examples` rewrites the pages with what the commands print
 //! now. A search that is limited by time finds more in a build with `--release`, so the pages are updated with one.
 
-use crate::common::{Place, data, two_cpus};
+use crate::common::{Place, can_observe, data, two_cpus};
 use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 const VARIES: &str = "<!-- varies -->";
 
@@ -82,20 +81,14 @@ fn possible(example: &Example) -> bool {
     let server_missing = command.contains("redis") && !crate::run::programs::installed("redis-server");
     // There a check says that it may not have seen everything.
     let hidden = command.contains("seatmap check") && is_in_container(&Root::new("/"));
-    let unseen = (command.contains("relay") || command.contains("auto.log")) && !can_observe();
+    let unseen = (command.contains("relay") || command.contains("auto.log"))
+        && !(crate::run::programs::installed("gcc") && can_observe());
     let data_missing = command.contains("$SEATMAP_DATA") && !data().exists();
     let missing = hidden || data_missing || host_missing || server_missing || unseen;
     if missing {
         seatmap_needs::skipped!("{command}");
     }
     !missing
-}
-
-/// Whether the program of `examples` can be built and observed here.
-fn can_observe() -> bool {
-    static CAN: OnceLock<bool> = OnceLock::new();
-    let observes = || Place::new().run(&["observe", "--", "true"]).status.success();
-    *CAN.get_or_init(|| crate::run::programs::installed("gcc") && observes())
 }
 
 fn run(place: &Place, example: &Example) -> String {
