@@ -13,6 +13,7 @@ mod cluster;
 mod cluster_faults;
 mod coherent;
 mod common;
+mod control_group;
 mod destinations;
 mod doctor;
 mod examples;
