@@ -31,6 +31,7 @@ mod orders;
 mod pattern;
 mod place;
 mod plan;
+mod quotas;
 mod rank;
 mod ranks;
 mod run;
