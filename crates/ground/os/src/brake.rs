@@ -1,5 +1,5 @@
-//! Settings of control groups, other than quotas, that hold their members back (Documentation/admin-guide/cgroup-v2.rst,
-//! Documentation/scheduler/sched-util-clamp.rst).
+//! Settings of control groups, other than quotas, that hold their members back
+//! (Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-util-clamp.rst).
 //!
 //! As with quotas, any group from a thread's own up to the root may have one.
 

@@ -25,6 +25,7 @@ mod machines;
 mod measure;
 mod model;
 mod names;
+mod names_in_documents;
 mod noise;
 mod observe;
 mod orders;
