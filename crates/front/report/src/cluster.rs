@@ -23,6 +23,7 @@ const SMALL_BYTES: u32 = 8;
 /// All of it.
 #[must_use]
 pub fn page(cluster: &Cluster) -> String {
+    let cluster = &cluster.visible();
     let groups = groups(cluster);
     let text = head(cluster, groups.len())
         + &table(cluster, &groups)
@@ -36,6 +37,7 @@ pub fn page(cluster: &Cluster) -> String {
 /// The faults, each in a line, or one line that says that there is none; and one about pairs that could not be judged.
 #[must_use]
 pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
+    let cluster = &cluster.visible();
     let (nodes, pairs) = (counted(cluster.nodes.len(), "node"), counted(cluster.pairs.len(), "pair"));
     let text = match found {
         [] => format!("Nothing is wrong with {nodes}, by {pairs} of them.\n"),

@@ -2,6 +2,7 @@
 
 use crate::cluster::time;
 use crate::counted;
+use seatmap_document::visible;
 use seatmap_os::CpuList;
 use seatmap_ranks::{Costs, RankPlan};
 
@@ -13,7 +14,7 @@ const MOST_NODES: usize = 32;
 pub fn table(plan: &RankPlan) -> String {
     let ranks = plan.ranks_of_nodes();
     let used = ranks.iter().filter(|ranks| !ranks.is_empty()).count();
-    let pattern = plan.pattern.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
+    let pattern = plan.pattern.as_deref().map(|name| format!(" of {}", visible(name))).unwrap_or_default();
     let (count, size) = (counted(plan.node_of_rank.len(), "rank"), bytes(plan.message_bytes));
     let means = if plan.by_mpi { " by MPI" } else { "" };
     let nodes_of = counted(ranks.len(), "node");
@@ -24,7 +25,8 @@ pub fn table(plan: &RankPlan) -> String {
 }
 
 fn orders(plan: &RankPlan) -> String {
-    let width = plan.orders.iter().map(|order| order.name.chars().count()).max().unwrap_or(0).max("lower bound".len());
+    let names: Vec<String> = plan.orders.iter().map(|order| visible(&order.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("lower bound".len());
     let line = |name: &str, costs: &Costs| {
         let share = |share: f64| format!("{:.0} %", 100.0 * share);
         let [node, group, between] = [costs.in_node, costs.in_group, costs.between_groups].map(share);
@@ -36,7 +38,7 @@ fn orders(plan: &RankPlan) -> String {
         "order", "all trips", "", "in a node", "in a group", "between"
     );
     text += &line("this plan", &plan.costs);
-    text.extend(plan.orders.iter().map(|order| line(&order.name, &order.costs)));
+    text.extend(plan.orders.iter().zip(&names).map(|(order, name)| line(name, &order.costs)));
     if plan.lower_bound_ns > 0.0 {
         let less = more(plan.lower_bound_ns, plan.costs.total_ns);
         text += &format!("  {:<width$}{:>12}{less:>9}\n", "lower bound", time(plan.lower_bound_ns));

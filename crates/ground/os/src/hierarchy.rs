@@ -7,6 +7,7 @@
 mod located;
 
 use crate::Tid;
+use crate::brake::Brake;
 use crate::mounts::{self, Mount};
 use crate::quota::Quota;
 use crate::root::Root;
@@ -44,6 +45,8 @@ pub struct Groups {
     cpuset: Option<Located>,
     /// The group that says how much CPU time.
     time: Option<Located>,
+    /// The group of version 2 that says how much memory.
+    memory: Option<Located>,
     /// Why not every limit on the CPU time can be seen.
     unseen: Option<String>,
 }
@@ -84,6 +87,8 @@ pub struct Limits {
     pub nodes: Option<String>,
     /// The quotas of CPU time of the group and those above it, its own first.
     pub quotas: Vec<Quota>,
+    /// The other settings of these groups that hold their members back.
+    pub brakes: Vec<Brake>,
 }
 
 /// The CPUs that one group lists.
@@ -126,12 +131,13 @@ impl Hierarchies {
     #[must_use]
     pub fn groups(&self, root: &Root, tid: Tid, membership: &str) -> Groups {
         let cpuset = self.located(root, tid, membership, "cpuset").unwrap_or_default();
+        let memory = self.located(root, tid, membership, "memory").unwrap_or_default().filter(Located::is_v2);
         match self.located(root, tid, membership, "cpu") {
             Ok(time) => {
                 let unseen = time.as_ref().and_then(Located::unseen);
-                Groups { cpuset, time, unseen }
+                Groups { cpuset, time, memory, unseen }
             }
-            Err(unseen) => Groups { cpuset, time: None, unseen: Some(unseen) },
+            Err(unseen) => Groups { cpuset, time: None, memory, unseen: Some(unseen) },
         }
     }
 
@@ -173,6 +179,7 @@ impl Hierarchies {
             cpus: inherited(&["cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"]),
             nodes: inherited(&["cpuset.mems.effective", "cpuset.effective_mems", "cpuset.mems"]),
             quotas: groups.time.as_ref().map(|found| found.quotas(root)).unwrap_or_default(),
+            brakes: brakes(root, groups),
         }
     }
 
@@ -212,6 +219,14 @@ impl Hierarchies {
         }
         found
     }
+}
+
+/// The settings that hold the members of these groups back, beside quotas.
+fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
+    let time = groups.time.iter().flat_map(|found| found.brakes(|folder| Brake::on_time(root, folder)));
+    let on_memory = |folder: &str| Brake::on_memory(root, folder).into_iter().collect();
+    let memory = groups.memory.iter().flat_map(|found| found.brakes(on_memory));
+    time.chain(memory).collect()
 }
 
 /// Whether a folder is another one or below it.

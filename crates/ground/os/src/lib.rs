@@ -13,7 +13,7 @@
 //! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
 //! | [`traced`] | facts about a thread that a tracer asks for |
 //! | [`layout`], [`group`] | where control groups are mounted, and their members |
-//! | [`hierarchy`], [`quota`] | the limits that control groups set for a process; those on its CPU time |
+//! | [`hierarchy`], [`quota`], [`brake`] | the limits that control groups set for a process; those on its CPU time; settings that hold it back |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
 //! | [`switches`] | switches of the scheduler, turned for a while |
@@ -49,6 +49,7 @@ pub mod attribute;
 pub mod barrier;
 pub mod boot;
 pub mod bpf;
+pub mod brake;
 mod bytes;
 pub mod claim;
 pub mod counter;

@@ -5,6 +5,7 @@
 //! them until the next period begins. Every group from a thread's own up to the root may have such a quota, and any of
 //! them may be the one that stops the thread.
 
+use crate::brake::Brake;
 use crate::hierarchy::Hierarchies;
 use crate::root::Root;
 
@@ -26,6 +27,10 @@ pub struct Quota {
     pub period_us: u64,
     /// The periods in which it was used up since the group was made; `None` where the kernel does not count them.
     pub throttled: Option<u64>,
+    /// The periods in which a member ran, since the group was made.
+    pub periods: Option<u64>,
+    /// The time for which the kernel stopped the members since the group was made, in nanoseconds. Each CPU counts.
+    pub stopped_ns: Option<u64>,
     /// The unit of systemd that sets it, where there is one: systemd writes the file again when it likes.
     pub unit: Option<String>,
     /// Whether the file cannot be written from here, as in most containers.
@@ -52,14 +57,19 @@ impl Quota {
         let mut figures = text.split_whitespace().map(|figure| figure.parse::<u64>().ok());
         let (quota_us, period_us) = (figures.next()??, figures.next()??);
         let stat = read("cpu.stat").unwrap_or_default();
-        let throttled = stat.lines().find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse().ok());
+        let count = |name: &str| counted(&stat, name);
+        // Version 1 counts nanoseconds, version 2 microseconds.
+        let stopped_us = count("throttled_usec");
+        let stopped_ns = stopped_us.map(|us| us.saturating_mul(1000)).or_else(|| count("throttled_time"));
         (period_us > 0).then(|| Quota {
             group: String::new(),
             folder: folder.to_owned(),
             file: format!("{folder}/{name}"),
             cpus: quota_us as f64 / period_us as f64,
             period_us,
-            throttled,
+            throttled: count("nr_throttled"),
+            periods: count("nr_periods"),
+            stopped_ns,
             unit: unit(root, folder),
             is_read_only: false,
         })
@@ -70,6 +80,13 @@ impl Quota {
     pub fn words(&self) -> String {
         format!("{} CPUs in periods of {} ms", self.cpus, self.period_us as f64 / 1000.0)
     }
+}
+
+/// A number of a group's `cpu.stat`, by its name.
+fn counted(stat: &str, name: &str) -> Option<u64> {
+    let values = stat.lines().filter_map(|line| line.split_once(' '));
+    let (_, value) = values.into_iter().find(|(key, _)| *key == name)?;
+    value.trim().parse().ok()
 }
 
 /// The unit of systemd that owns the group with this path, by its name.
@@ -95,21 +112,24 @@ pub fn raise(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> Str
 pub struct Quotas {
     /// The quotas, that of its own group first.
     pub all: Vec<Quota>,
+    /// The other settings of these groups that hold their members back.
+    pub brakes: Vec<Brake>,
     /// Why there may be others; `None` where every group up to the root could be seen.
     pub unseen: Option<String>,
 }
 
 impl Quotas {
-    /// The quotas on this process, and so on each command that it starts.
+    /// The quotas on the thread that calls, and so on each command that it starts. Version 1 and threaded groups of
+    /// version 2 may limit single threads.
     #[must_use]
     pub fn of_self(root: &Root) -> Self {
-        let Ok(membership) = root.read("/proc/self/cgroup") else {
-            let unseen = root.has("/proc/self").then(|| "/proc/self/cgroup cannot be read".to_owned());
-            return Quotas { all: Vec::new(), unseen };
+        let Ok(membership) = root.read("/proc/thread-self/cgroup") else {
+            let unseen = root.has("/proc/self").then(|| "/proc/thread-self/cgroup cannot be read".to_owned());
+            return Quotas { unseen, ..Quotas::default() };
         };
-        let own = std::process::id().cast_signed();
-        let groups = Hierarchies::read(root).groups(root, own, &membership);
-        Quotas { all: Hierarchies::limits(root, &groups).quotas, unseen: groups.unseen().map(str::to_owned) }
+        let groups = Hierarchies::read(root).groups(root, crate::task::own_tid(), &membership);
+        let limits = Hierarchies::limits(root, &groups);
+        Quotas { all: limits.quotas, brakes: limits.brakes, unseen: groups.unseen().map(str::to_owned) }
     }
 
     /// The smallest of them.
@@ -122,21 +142,43 @@ impl Quotas {
     /// speed.
     #[must_use]
     pub fn words(&self) -> String {
-        match (self.tightest(), &self.unseen) {
+        let quota = match (self.tightest(), &self.unseen) {
             (Some(quota), _) => quota.words(),
             (None, None) => "none".to_owned(),
             (None, Some(_)) => "none that can be seen".to_owned(),
-        }
+        };
+        self.brakes.iter().fold(quota, |words, brake| format!("{words}; {}", brake.words()))
     }
 
-    /// The quotas that were used up since an earlier reading, each with the number of periods.
+    /// The quotas that were used up since an earlier reading.
     #[must_use]
-    pub fn used_up_since(&self, earlier: &Quotas) -> Vec<(&Quota, u64)> {
-        let periods = |quota: &Quota| {
-            let before = earlier.all.iter().find(|other| other.file == quota.file)?.throttled?;
-            quota.throttled?.checked_sub(before).filter(|periods| *periods > 0)
-        };
-        self.all.iter().filter_map(|quota| Some((quota, periods(quota)?))).collect()
+    pub fn used_up_since(&self, earlier: &Quotas) -> Vec<UsedUp<'_>> {
+        self.all.iter().filter_map(|quota| UsedUp::since(quota, earlier)).collect()
+    }
+}
+
+/// A quota that was used up between two readings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UsedUp<'a> {
+    /// The quota as it is now.
+    pub quota: &'a Quota,
+    /// The periods in which it was used up.
+    pub throttled: u64,
+    /// The periods in which a member ran, those among them.
+    pub periods: u64,
+    /// The time for which the kernel stopped the members, in nanoseconds; each CPU counts. `None` where the kernel
+    /// does not count it.
+    pub stopped_ns: Option<u64>,
+}
+
+impl<'a> UsedUp<'a> {
+    fn since(quota: &'a Quota, earlier: &Quotas) -> Option<Self> {
+        let before = earlier.all.iter().find(|other| other.file == quota.file)?;
+        let since = |now: Option<u64>, before: Option<u64>| now?.checked_sub(before?);
+        let throttled = since(quota.throttled, before.throttled).filter(|periods| *periods > 0)?;
+        let periods = since(quota.periods, before.periods).unwrap_or(0).max(throttled);
+        let stopped_ns = since(quota.stopped_ns, before.stopped_ns);
+        Some(UsedUp { quota, throttled, periods, stopped_ns })
     }
 }
 
@@ -168,7 +210,7 @@ pub fn used_up(now: &Quotas, earlier: &Quotas) -> Option<String> {
     let each: Vec<String> = now
         .used_up_since(earlier)
         .into_iter()
-        .map(|(quota, periods)| {
+        .map(|UsedUp { quota, throttled: periods, .. }| {
             let noun = if periods == 1 { "period" } else { "periods" };
             format!(
                 "the quota of the control group {} ({}) was used up in {periods} {noun}",
@@ -176,13 +218,23 @@ pub fn used_up(now: &Quotas, earlier: &Quotas) -> Option<String> {
                 quota.words()
             )
         })
+        .chain(now.brakes.iter().filter_map(|brake| stopped(brake, earlier)))
         .collect();
     (!each.is_empty()).then(|| each.join(", and "))
+}
+
+/// The stops of another setting since an earlier reading; `None` where there were none.
+fn stopped(brake: &Brake, earlier: &Quotas) -> Option<String> {
+    let before = earlier.brakes.iter().find(|other| other.file == brake.file)?.stops?;
+    let stops = brake.stops?.checked_sub(before).filter(|stops| *stops > 0)?;
+    let times = if stops == 1 { "once" } else { &format!("{stops} times") };
+    Some(format!("the control group {} was {} {times}", brake.group, brake.words()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::brake::BrakeKind;
 
     fn quota(file: &str, cpus: f64, throttled: Option<u64>) -> Quota {
         let (group, file) = ("/a".to_owned(), file.to_owned());
@@ -201,17 +253,48 @@ mod tests {
     fn periods_are_counted_from_one_reading_to_the_next() {
         let all = |first, second| Quotas {
             all: vec![quota("/a/cpu.max", 2.0, first), quota("/cpu.max", 0.5, second)],
-            unseen: None,
+            ..Quotas::default()
         };
         let (before, after) = (all(Some(3), Some(4)), all(Some(3), Some(5)));
         let wanted = "the quota of the control group /a (0.5 CPUs in periods of 100 ms) was used up in 1 period";
         assert_eq!(used_up(&after, &before).as_deref(), Some(wanted));
         assert_eq!(used_up(&before, &before), None);
+        assert_eq!(after.used_up_since(&before)[0].periods, 1, "no fewer than it was used up in");
         assert_eq!(used_up(&after, &all(None, None)), None, "nothing is known of the beginning");
         assert_eq!(after.words(), "0.5 CPUs in periods of 100 ms");
         assert_eq!(Quotas::default().words(), "none");
-        let hidden = Quotas { all: Vec::new(), unseen: Some("a container".to_owned()) };
+        let hidden = Quotas { unseen: Some("a container".to_owned()), ..Quotas::default() };
         assert_eq!(hidden.words(), "none that can be seen");
+    }
+
+    #[test]
+    fn memory_that_is_taken_back_is_told_with_its_stops() {
+        let at = |stops| {
+            let kind = BrakeKind::Memory { high_bytes: 64 << 20 };
+            let file = "/c/a/memory.high".to_owned();
+            let brake = Brake { group: "/a".to_owned(), file, kind, stops, unit: None, is_read_only: false };
+            Quotas { brakes: vec![brake], ..Quotas::default() }
+        };
+        let words = "the control group /a was slowed down above 64 MiB of memory (memory.high) 3 times";
+        assert_eq!(used_up(&at(Some(5)), &at(Some(2))).as_deref(), Some(words));
+        assert_eq!(used_up(&at(Some(5)), &at(Some(5))), None);
+        assert_eq!(at(None).words(), "none; slowed down above 64 MiB of memory (memory.high)");
+    }
+
+    #[test]
+    fn both_versions_count_periods_and_the_time_for_which_they_stop() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let read = || Quota::of_folder(&Root::new("/"), &folder.path().display().to_string()).unwrap();
+        write("cpu.cfs_quota_us", "15000\n");
+        write("cpu.cfs_period_us", "100000\n");
+        write("cpu.stat", "nr_periods 75\nnr_throttled 14\nthrottled_time 680000000\n");
+        let quota = read();
+        assert_eq!((quota.periods, quota.throttled, quota.stopped_ns), (Some(75), Some(14), Some(680_000_000)));
+        write("cpu.max", "15000 100000\n");
+        write("cpu.stat", "usage_usec 9\nnr_periods 8\nnr_throttled 2\nthrottled_usec 68\n");
+        let quota = read();
+        assert_eq!((quota.periods, quota.throttled, quota.stopped_ns), (Some(8), Some(2), Some(68_000)));
     }
 
     #[test]

@@ -25,6 +25,11 @@ fn one() -> f64 {
     1.0
 }
 
+/// Whether a number can be an amount of bytes, messages or work. Subnormal ones are not exact.
+pub(crate) fn is_amount(amount: f64) -> bool {
+    (0.0..=MAX_AMOUNT).contains(&amount) && !amount.is_subnormal()
+}
+
 impl Edge {
     /// One message of one byte: what generated patterns are made of, since only proportions matter.
     #[must_use]
@@ -34,7 +39,6 @@ impl Edge {
 
     /// The problem with it in a pattern of `tasks` tasks, if it has one.
     pub(crate) fn problem(&self, tasks: usize) -> Option<String> {
-        let is_amount = |amount: f64| (0.0..=MAX_AMOUNT).contains(&amount);
         let last = self.from.max(self.to);
         if last >= tasks {
             return Some(format!(
@@ -46,7 +50,8 @@ impl Edge {
             return Some(format!("task {last} sends to itself; leave such edges out, they cost nothing"));
         }
         let fine = is_amount(self.bytes) && is_amount(self.messages);
-        (!fine).then(|| format!("bytes and messages are between 0 and {MAX_AMOUNT:e}"))
+        (!fine)
+            .then(|| format!("bytes and messages are between 0 and {MAX_AMOUNT:e}, and none is too small to be exact"))
     }
 
     /// Both ends, by which edges are sorted.

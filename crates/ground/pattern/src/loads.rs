@@ -1,6 +1,6 @@
 //! The loads of tasks: how much each works, as people write it.
 
-use crate::edge::MAX_AMOUNT;
+use crate::edge::{MAX_AMOUNT, is_amount};
 use crate::import::quoted;
 use crate::words::words;
 use seatmap_document::Position;
@@ -41,7 +41,7 @@ pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
 
 /// Whether a number can be a load.
 pub(crate) fn is_load(load: f64) -> bool {
-    (0.0..=MAX_AMOUNT).contains(&load)
+    is_amount(load)
 }
 
 #[cfg(test)]

@@ -259,6 +259,7 @@ mod tests {
         assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":1,"bytes":1}]"#).contains("to itself"));
         assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":-1}]"#).contains("between 0 and 1e18"));
         assert!(refused(r#""tasks":2,"loads":[1],"edges":[]"#).contains("loads: 1 for 2 tasks"));
+        assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1e-320}]"#).contains("too small to be exact"));
         assert!(refused(r#""tasks":2,"loads":[1,-1],"edges":[]"#).contains("loads[1]: -1 is not between 0 and 1e18"));
         assert!(refused(r#""tasks":2,"load_ns":-1,"edges":[]"#).contains("load_ns: -1"));
         assert!(refused(r#""tasks":1,"cache_bytes":[1152921504606846977],"edges":[]"#).contains("cache_bytes[0]"));

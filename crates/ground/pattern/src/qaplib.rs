@@ -1,6 +1,6 @@
 //! QAPLIB's `.dat` files (Burkard, Karisch & Rendl 1997).
 
-use crate::edge::MAX_AMOUNT;
+use crate::edge::{MAX_AMOUNT, is_amount};
 use crate::import::quoted;
 use crate::words::words;
 use crate::{Edge, Pattern};
@@ -57,7 +57,8 @@ impl Instance {
             if numbers.len() == whole {
                 return Err(wrong(place, format!("two {n} x {n} matrices are {whole} numbers, and the file has more")));
             }
-            let number = word.trim_end_matches(',').parse::<f64>().ok().filter(|number| number.abs() <= MAX_AMOUNT);
+            let number: Option<f64> = word.trim_end_matches(',').parse().ok();
+            let number = number.filter(|number| is_amount(number.abs()));
             let problem = || format!("{} is not a number up to {MAX_AMOUNT:e}", quoted(word));
             numbers.push(number.ok_or_else(|| wrong(place, problem()))?);
         }
@@ -111,6 +112,7 @@ mod tests {
     fn what_is_no_instance_is_refused() {
         let refused = |text: &str| Instance::read(text).unwrap_err().to_string();
         assert_eq!(refused(""), "line 1, column 1: the file is empty");
+        assert_eq!(refused("2\n0 1e-320"), "line 2, column 3: '1e-320' is not a number up to 1e18");
         assert_eq!(refused("2\n0 x"), "line 2, column 3: 'x' is not a number up to 1e18");
         let short = "line 3, column 2: two 2 x 2 matrices are 8 numbers, and the file has 3";
         assert_eq!(refused("2\n0 1\n2"), short);

@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::fit::{Fit, Metric};
 use crate::mpi::Mpi;
-use seatmap_document::DocumentError;
+use seatmap_document::{DocumentError, visible};
 use seatmap_machine::Profile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -99,7 +99,7 @@ pub struct Pair {
 }
 
 /// The figures that one end of a connection has of itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
     /// The largest packet that it sends on this way, in bytes.
@@ -109,6 +109,57 @@ pub struct End {
     /// quota was used up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_share: Option<f64>,
+    /// The quotas of CPU time that stopped it meanwhile: none, or not told where the key is not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops: Option<Vec<Stop>>,
+}
+
+/// A quota of CPU time that stopped one end of a connection while it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// The control group whose quota it is.
+    pub group: String,
+    /// The file that holds the quota, on that node.
+    pub file: String,
+    /// The CPU time that the members may take, in CPUs.
+    pub cpus: f64,
+    /// The length of a period.
+    pub period_ms: f64,
+    /// Whether the file cannot be written on that node, as in most containers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_read_only: bool,
+    /// The periods in which the kernel stopped the members, as the quota was used up.
+    pub stopped_periods: u64,
+    /// The periods in which a member ran, those among them.
+    pub periods: u64,
+    /// The time for which the kernel stopped the members; each CPU counts.
+    pub stopped_ms: f64,
+}
+
+impl Stop {
+    /// Takes over the counts of another time.
+    pub(crate) fn add(&mut self, other: &Stop) {
+        self.stopped_periods = self.stopped_periods.saturating_add(other.stopped_periods);
+        self.periods = self.periods.saturating_add(other.periods);
+        self.stopped_ms += other.stopped_ms;
+    }
+
+    /// Adds a quota to a list that has each one once.
+    pub(crate) fn add_to(&self, all: &mut Vec<Stop>) {
+        match all.iter_mut().find(|known| known.file == self.file) {
+            Some(known) => known.add(self),
+            None => all.push(self.clone()),
+        }
+    }
+
+    fn is_possible(&self) -> bool {
+        is_positive(self.cpus)
+            && is_positive(self.period_ms)
+            && self.stopped_ms.is_finite()
+            && self.stopped_ms >= 0.0
+            && self.stopped_periods <= self.periods
+    }
 }
 
 /// How a pair compares with like pairs that were measured in the same moments, look after look. A computer that is busy
@@ -218,6 +269,12 @@ impl Pair {
     pub fn trip(&self, size_bytes: u32) -> Option<&Trip> {
         self.trips.iter().find(|trip| trip.size_bytes == size_bytes)
     }
+
+    /// The figures that a node of this pair has of itself.
+    pub(crate) fn end_of(&self, node: usize) -> Option<&End> {
+        let at = self.nodes.iter().position(|own| *own == node)?;
+        self.ends.as_ref().map(|ends| &ends[at])
+    }
 }
 
 impl Pair {
@@ -236,11 +293,20 @@ impl Pair {
             // Nothing but the link loses packets of round trips: all of them count.
             self.retransmits[end] = self.retransmits[end].saturating_add(other.retransmits[end]);
             self.segments[end] = self.segments[end].saturating_add(other.segments[end]);
-            if let (Some(own), Some(other)) = (&mut self.ends, other.ends) {
-                let least = [own[end].wait_share, other[end].wait_share].into_iter().flatten().reduce(f64::min);
-                own[end].wait_share = least;
+            if let (Some(own), Some(other)) = (&mut self.ends, &other.ends) {
+                own[end].keep_better(&other[end]);
             }
         }
+    }
+}
+
+impl End {
+    fn keep_better(&mut self, other: &End) {
+        self.wait_share = [self.wait_share, other.wait_share].into_iter().flatten().reduce(f64::min);
+        // No busy moment uses up a quota that is not there: all stops count.
+        let Some(others) = &other.stops else { return };
+        let own = self.stops.get_or_insert_default();
+        others.iter().for_each(|stop| stop.add_to(own));
     }
 }
 
@@ -265,6 +331,20 @@ impl Cluster {
     #[must_use]
     pub fn is_cluster(bytes: &[u8]) -> bool {
         seatmap_document::is_kind(bytes, "seatmap-cluster/")
+    }
+
+    /// The cluster as people are shown it: its texts come from other computers, and each stays on its line.
+    #[must_use]
+    pub fn visible(&self) -> Cluster {
+        let mut seen = self.clone();
+        let names = seen.nodes.iter_mut().flat_map(|node| [&mut node.name, &mut node.address]);
+        let missing = seen.missing.iter_mut().flat_map(|one| one.nodes.iter_mut().chain([&mut one.why]));
+        let library = seen.mpi.as_mut().map(|mpi| &mut mpi.library);
+        let texts = names.chain(missing).chain(library).chain(&mut seen.launcher).chain(&mut seen.date);
+        for text in texts {
+            *text = visible(text);
+        }
+        seen
     }
 
     fn check(&self) -> Result<(), String> {
@@ -339,6 +419,10 @@ impl Pair {
         let shares = self.ends.iter().flatten().filter_map(|end| end.wait_share);
         if !shares.into_iter().all(|share| (0.0..=1.0).contains(&share)) {
             return Err(format!("a share of waiting of nodes {a} and {b} is not between 0 and 1"));
+        }
+        let mut stops = self.ends.iter().flatten().flat_map(|end| end.stops.iter().flatten());
+        if !stops.all(Stop::is_possible) {
+            return Err(format!("a quota on nodes {a} and {b} has impossible figures"));
         }
         match self.gap_ns.into_iter().all(is_positive) {
             true => Ok(()),

@@ -5,7 +5,7 @@ use crate::echo::{Account, Ends, LARGEST, SILENCE, clock_ns};
 use crate::handshake::{HandshakeError, Purpose, call_within};
 use crate::seat::Seat;
 use crate::secret::Secret;
-use crate::wire::Channel;
+use crate::wire::{Channel, receive};
 use seatmap_statistics::{median, quantile_sorted, sorted, summarise};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -91,7 +91,8 @@ pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<Fou
     let clock_offset_ns = line.clock_offset_ns().map_err(|error| tried("its clock", &error, limit))?;
     let after = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
     let ends = [0, 1].map(|end| after[end].end(&before[end]));
-    let (retransmits, segments) = (trips_only.map(|own| own.resent), trips_only.map(|own| own.sent));
+    let retransmits = trips_only.each_ref().map(|own| own.resent);
+    let segments = trips_only.each_ref().map(|own| own.sent);
     Ok(Found { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, ends })
 }
 
@@ -99,13 +100,21 @@ pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<Fou
 fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            format!("no answer to {what} within {:.1} s", silence(limit).as_secs_f64())
+            format!("no answer to {what} within {}", limit_words(silence(limit)))
         }
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
             format!("the connection broke during {what}")
         }
         _ => format!("{what}: {error}"),
     }
+}
+
+/// A limit in words, of which none is "0 s".
+fn limit_words(limit: Duration) -> String {
+    if limit < Duration::from_secs(1) {
+        return format!("{} ms", limit.as_millis().max(1));
+    }
+    format!("{:.1} s", limit.as_secs_f64())
 }
 
 /// How long one answer is waited for: two of them, as for the connection and for what follows, are below the limit.
@@ -269,11 +278,8 @@ impl Line {
     /// The accounts of this end and of the other one.
     fn accounts(&mut self) -> io::Result<[Account; 2]> {
         self.order(b'S', 0, 0)?;
-        let mut theirs = [0; Account::NUMBERS];
-        for number in &mut theirs {
-            *number = self.number()?;
-        }
-        Ok([Account::of(self.channel.stream()), Account::from(theirs)])
+        let theirs = receive(&mut self.channel)?;
+        Ok([Account::of(self.channel.stream()), theirs])
     }
 
     fn number(&mut self) -> io::Result<u64> {
@@ -317,6 +323,12 @@ mod tests {
         );
         // One clock tells both times: they differ by less than a trip takes.
         assert!(found.clock_offset_ns.abs() < 1e9, "{}", found.clock_offset_ns);
+    }
+
+    #[test]
+    fn a_short_limit_is_told_in_milliseconds() {
+        let words = [0, 10, 999, 6_667].map(|ms| limit_words(Duration::from_millis(ms)));
+        assert_eq!(words, ["1 ms", "10 ms", "999 ms", "6.7 s"]);
     }
 
     #[test]

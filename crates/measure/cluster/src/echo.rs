@@ -9,14 +9,16 @@
 //! | `U` | size, count | that many messages come, and an answer of one byte goes back after the last |
 //! | `D` | size, count | that many messages go back |
 //! | `T` | | the answer is the clock, in nanoseconds since 1970, as eight bytes |
-//! | `S` | | the answer is this end's account of itself, five numbers of eight bytes each |
+//! | `S` | | the answer is this end's account of itself, as a message |
 
-use crate::cluster::End;
+use crate::cluster::{End, Stop};
 use crate::gate::Gate;
 use crate::handshake::{Called, Purpose};
 use crate::seat::Seat;
 use crate::secret::Secret;
-use crate::wire::Channel;
+use crate::wire::{Channel, send};
+use seatmap_os::Root;
+use seatmap_os::quota::Quotas;
 use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -98,8 +100,8 @@ fn obey(channel: &mut Channel, order: u8, buffer: &mut [u8], count: u32) -> io::
         b'D' => (0..count).try_for_each(|_| channel.write_payload(buffer)),
         b'T' => channel.send_frame(&clock_ns().to_be_bytes()),
         b'S' => {
-            let numbers = Account::of(channel.stream()).numbers();
-            numbers.iter().try_for_each(|number| channel.send_frame(&number.to_be_bytes()))
+            let account = Account::of(channel.stream());
+            send(channel, &account)
         }
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
@@ -111,9 +113,9 @@ pub(crate) fn clock_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// One end's figures of itself: counts of its connection, and the times of its thread. Zeros stand for what the kernel
-/// does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// One end's figures of itself: counts of its connection, the times of its thread, and the quotas on it. Zeros stand
+/// for what the kernel does not say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
     /// Segments that it sent again.
     pub resent: u64,
@@ -122,11 +124,11 @@ pub(crate) struct Account {
     mtu_bytes: u64,
     run_ns: u64,
     wait_ns: u64,
+    /// The quotas on its thread with their counts since they were made; `None` where they cannot be seen.
+    quotas: Option<Vec<Stop>>,
 }
 
 impl Account {
-    pub(crate) const NUMBERS: usize = 5;
-
     /// That of the thread that calls, for this connection.
     pub(crate) fn of(stream: &TcpStream) -> Self {
         let times = seatmap_os::sched::own_times().unwrap_or_default();
@@ -137,11 +139,8 @@ impl Account {
             mtu_bytes: info.map_or(0, |info| u64::from(info.mtu_bytes)),
             run_ns: times.run_ns,
             wait_ns: times.wait_ns.unwrap_or(0),
+            quotas: counted(&Quotas::of_self(&Root::new("/"))),
         }
-    }
-
-    fn numbers(self) -> [u64; Account::NUMBERS] {
-        [self.resent, self.sent, self.mtu_bytes, self.run_ns, self.wait_ns]
     }
 
     /// The figures of the time since an earlier account.
@@ -152,12 +151,77 @@ impl Account {
         End {
             mtu_bytes: u32::try_from(self.mtu_bytes).ok().filter(|bytes| *bytes > 0),
             wait_share: (ran_ns > 0).then(|| waited_ns as f64 / all_ns as f64),
+            stops: self.stops(before),
         }
+    }
+
+    /// The quotas that stopped it since an earlier account. A group that it was moved to meanwhile counts from the
+    /// next account on.
+    fn stops(&self, before: &Account) -> Option<Vec<Stop>> {
+        let earlier = before.quotas.as_ref()?;
+        let since = |now: &Stop| {
+            let before = earlier.iter().find(|before| before.file == now.file)?;
+            let stopped_periods = now.stopped_periods.checked_sub(before.stopped_periods)?;
+            let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);
+            let stopped_ms = (now.stopped_ms - before.stopped_ms).max(0.0);
+            (stopped_periods > 0).then(|| Stop { stopped_periods, periods, stopped_ms, ..now.clone() })
+        };
+        Some(self.quotas.as_ref()?.iter().filter_map(since).collect())
     }
 }
 
-impl From<[u64; Account::NUMBERS]> for Account {
-    fn from([resent, sent, mtu_bytes, run_ns, wait_ns]: [u64; Account::NUMBERS]) -> Self {
-        Account { resent, sent, mtu_bytes, run_ns, wait_ns }
+/// Quotas as the ends tell them. Those whose periods the kernel does not count are left out; `None` where all are, or
+/// where there may be some that cannot be seen.
+fn counted(quotas: &Quotas) -> Option<Vec<Stop>> {
+    let stop = |quota: &seatmap_os::quota::Quota| {
+        Some(Stop {
+            group: quota.group.clone(),
+            file: quota.file.clone(),
+            cpus: quota.cpus,
+            period_ms: quota.period_us as f64 / 1e3,
+            is_read_only: quota.is_read_only,
+            stopped_periods: quota.throttled?,
+            periods: quota.periods.unwrap_or(0),
+            stopped_ms: quota.stopped_ns.unwrap_or(0) as f64 / 1e6,
+        })
+    };
+    let all: Vec<Stop> = quotas.all.iter().filter_map(stop).collect();
+    let is_whole = all.len() == quotas.all.len() && quotas.unseen.is_none();
+    (is_whole || !all.is_empty()).then_some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stop(file: &str, stopped_periods: u64, periods: u64) -> Stop {
+        Stop {
+            file: file.to_owned(),
+            stopped_periods,
+            periods,
+            stopped_ms: 50.0 * stopped_periods as f64,
+            ..Stop::default()
+        }
+    }
+
+    fn account(quotas: Option<Vec<Stop>>) -> Account {
+        Account { quotas, run_ns: 5, ..Account::default() }
+    }
+
+    #[test]
+    fn an_end_tells_which_quotas_stopped_it_meanwhile() {
+        let before = account(Some(vec![stop("a", 3, 10), stop("b", 7, 10)]));
+        let after = account(Some(vec![stop("a", 5, 14), stop("b", 7, 14), stop("new", 4, 4)]));
+        let stops = after.end(&before).stops.unwrap();
+        assert_eq!(stops, [Stop { periods: 4, stopped_periods: 2, stopped_ms: 100.0, ..stop("a", 0, 0) }]);
+        assert_eq!(after.end(&account(None)).stops, None, "an end that says nothing was not free of stops");
+        assert_eq!(before.end(&before).stops, Some(Vec::new()));
+    }
+
+    #[test]
+    fn quotas_that_cannot_be_seen_are_not_told() {
+        let hidden = Quotas { unseen: Some("a container".to_owned()), ..Quotas::default() };
+        assert_eq!(counted(&hidden), None);
+        assert_eq!(counted(&Quotas::default()), Some(Vec::new()));
     }
 }

@@ -15,6 +15,7 @@
 //! | `groups` | which groups need the least to be explained |
 //! | `verdict` | what a cause is, by its effects, and whether it is bad enough to be told |
 //! | `sentences` | the words for it |
+//! | `stopped` | nodes that a quota of CPU time stopped |
 //! | `odd` | what a node's own figures show: packets, clock, facts |
 //! | `unreachable` | nodes and pairs that could not be measured |
 //!
@@ -29,12 +30,14 @@ mod network;
 mod odd;
 pub(crate) mod part;
 mod sentences;
+mod stopped;
 pub(crate) mod unreachable;
 mod verdict;
 
-use crate::cluster::{Cluster, Pair};
+use crate::cluster::{Cluster, Pair, Stop};
 use explain::Explanation;
 use part::Place;
+use seatmap_document::visible;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -193,19 +196,25 @@ pub(crate) struct Court<'a> {
     cluster: &'a Cluster,
     pairs: BTreeMap<[usize; 2], &'a Pair>,
     explanation: Explanation<'a>,
+    /// The quota that stopped each node.
+    stops: BTreeMap<usize, Stop>,
 }
 
 impl<'a> Court<'a> {
     fn new(cluster: &'a Cluster, explanation: Explanation<'a>) -> Self {
         let pairs = cluster.pairs.iter().map(|pair| (pair.nodes, pair)).collect();
-        Court { cluster, pairs, explanation }
+        Court { cluster, pairs, explanation, stops: stopped::stops(cluster) }
     }
 
     /// All faults, the gravest first.
     fn faults(&self) -> Vec<Fault> {
         let mut faults = self.unreachable();
-        faults.extend(self.explanation.causes.iter().filter_map(|cause| self.fault_of(cause)));
+        faults.extend(self.stopped());
+        let causes = self.explanation.causes.iter().filter_map(|cause| self.fault_of(cause));
+        faults.extend(causes.filter(|fault| !self.is_by_stops(fault)));
         faults.extend([self.mtu(), self.clocks(), self.different()].concat());
+        // Names and facts come from other computers.
+        faults.iter_mut().for_each(|fault| fault.sentence = visible(&fault.sentence));
         faults.sort_by(|a, b| a.kind.cmp(&b.kind).then(b.factor.unwrap_or(0.0).total_cmp(&a.factor.unwrap_or(0.0))));
         faults
     }

@@ -471,7 +471,9 @@ fn turned(pair: &Pair, nodes: [usize; 2]) -> Pair {
     turned.gap_ns.reverse();
     turned.retransmits.reverse();
     turned.segments.reverse();
-    turned.ends = pair.ends.map(|[first, second]| [second, first]);
+    if let Some(ends) = &mut turned.ends {
+        ends.reverse();
+    }
     turned.clock_offset_ns = pair.clock_offset_ns.map(|ns| -ns);
     turned
 }

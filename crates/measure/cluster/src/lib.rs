@@ -54,7 +54,7 @@ pub mod topology;
 mod wire;
 mod worker;
 
-pub use cluster::{Beside, Cluster, End, Exchange, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
+pub use cluster::{Beside, Cluster, End, Exchange, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip};
 pub use facts::Facts;
 pub use launcher::Rank;
 pub use measure::{MeasureError, Options, Progress};

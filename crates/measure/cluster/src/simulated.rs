@@ -3,7 +3,7 @@
 //! time.
 
 use crate::choice::{SIZE_BYTES, Values, choose};
-use crate::cluster::{Cluster, End, FORMAT, Node, Pair, Trip};
+use crate::cluster::{Cluster, End, FORMAT, Node, Pair, Stop, Trip};
 use crate::facts::Facts;
 use crate::lead::again::{Again, look_again};
 
@@ -19,6 +19,8 @@ pub(crate) struct NodeModel {
     pub lost_share: [f64; 2],
     /// The share of a CPU that its process may use.
     pub cpu_share: f64,
+    /// The share of periods in which a quota stops it.
+    pub stopped_share: f64,
     pub mtu_bytes: u32,
 }
 
@@ -60,6 +62,7 @@ impl Simulated {
             jitter_ns: 0.0,
             lost_share: [0.0; 2],
             cpu_share: 1.0,
+            stopped_share: 0.0,
             mtu_bytes: 1500,
         };
         let on_switch = |(switch, nodes): (usize, &usize)| std::iter::repeat_n(switch, *nodes);
@@ -153,7 +156,8 @@ impl Simulated {
         let cpu = self.nodes[a].cpu_share.min(self.nodes[b].cpu_share);
         let least_ns = base_ns * self.worse(0.15, 0.4) + bytes_ns + delay_ns + 0.45 * jitter_ns;
         let median_ns = least_ns * (1.1 + 0.1 * self.worse(1.0, 3.0)) + 0.55 * jitter_ns;
-        let stalled_ns = if cpu < 0.5 { 10.0 * median_ns } else { 0.0 };
+        let stopped = self.nodes[a].stopped_share.max(self.nodes[b].stopped_share);
+        let stalled_ns = if cpu < 0.5 || stopped > 0.1 { 10.0 * median_ns } else { 0.0 };
         let p90_ns = median_ns * (1.2 + 0.1 * self.worse(2.0, 12.0)) + 0.55 * jitter_ns + stalled_ns;
         let ci95_ns = [0.98 * median_ns, 1.02 * median_ns];
         Trip { size_bytes, median_ns, p10_ns: least_ns, p90_ns, ci95_ns, count: 200 }
@@ -165,7 +169,25 @@ impl Simulated {
         let share = self.nodes[node].cpu_share;
         let starved = if share < 0.5 { 0.45 + 0.4 * self.rng.f64() } else { 0.0 };
         let wait = (idle + busy + starved).min(0.95);
-        End { mtu_bytes: Some(self.nodes[node].mtu_bytes), wait_share: Some(wait) }
+        let stops = Some(self.stops(node));
+        End { mtu_bytes: Some(self.nodes[node].mtu_bytes), wait_share: Some(wait), stops }
+    }
+
+    /// The quota of a node, if it was used up in the five periods that a pair takes.
+    fn stops(&mut self, node: usize) -> Vec<Stop> {
+        let share = self.nodes[node].stopped_share;
+        let stopped_periods = [(); 5].into_iter().filter(|()| self.rng.f64() < share).count() as u64;
+        let stop = Stop {
+            group: "/box".to_owned(),
+            file: "/sys/fs/cgroup/box/cpu.max".to_owned(),
+            cpus: 0.15,
+            period_ms: 100.0,
+            is_read_only: false,
+            stopped_periods,
+            periods: 5,
+            stopped_ms: 50.0 * stopped_periods as f64,
+        };
+        if stopped_periods > 0 { vec![stop] } else { Vec::new() }
     }
 
     fn resent(&mut self, from: usize, to: usize, sent: u64) -> u64 {

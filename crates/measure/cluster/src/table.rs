@@ -3,6 +3,7 @@
 use crate::choice::SIZE_BYTES;
 use crate::cluster::Cluster;
 use crate::fit::Metric;
+use seatmap_document::visible;
 
 /// The round trips of 64 KiB in nanoseconds as CSV: a first line with the names of the nodes, and a line for each node,
 /// in their order. A pair that was not measured has its prediction. `None` where no pair was measured.
@@ -23,12 +24,10 @@ pub fn csv(cluster: &Cluster) -> Option<String> {
     Some(names.join(",") + "\n" + &rows)
 }
 
-/// A name as a cell: in quotes where it would end one.
+/// A name as a cell: in quotes where it would end one, and on one line.
 fn cell(name: &str) -> String {
-    match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
-    }
+    let name = visible(name);
+    if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }
 }
 
 #[cfg(test)]

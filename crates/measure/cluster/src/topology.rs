@@ -2,6 +2,7 @@
 //! for each group, and one above them.
 
 use crate::cluster::Cluster;
+use seatmap_document::visible;
 use std::collections::BTreeMap;
 
 /// Why a cluster cannot be described.
@@ -46,7 +47,7 @@ pub fn yaml(cluster: &Cluster) -> Result<String, BadName> {
 }
 
 fn head(cluster: &Cluster, file: &str) -> String {
-    let date = cluster.date.as_deref().unwrap_or("on an unknown day").replace(char::is_control, " ");
+    let date = visible(cluster.date.as_deref().unwrap_or("on an unknown day"));
     format!("# {file}: {} nodes as 'seatmap cluster measure' found them, {date}\n", cluster.nodes.len())
 }
 

@@ -21,7 +21,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// The version of the messages. Ranks of another one are refused by name.
-pub(crate) const PROTOCOL: &str = concat!("seatmap-cluster-wire/2 of seatmap ", env!("CARGO_PKG_VERSION"));
+pub(crate) const PROTOCOL: &str = concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
 
 /// A rank whose computer answers nothing for so long has gone: its end of a connection may never be heard of.
 pub(crate) const GONE: Duration = Duration::from_secs(60);

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use seatmap_cluster::cluster::{FORMAT, HeldBack};
 use seatmap_cluster::mpi::{Collective, Mpi, MpiPair, Operation};
-use seatmap_cluster::{Beside, Cluster, End, Exchange, Facts, Loaded, Missing, Node, Pair, Shown, Stream, Trip};
+use seatmap_cluster::{Beside, Cluster, End, Exchange, Facts, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip};
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_schema::{refused, undescribed};
 use serde_json::{Value, json};
@@ -56,8 +56,25 @@ fn pair() -> Pair {
         segments: [3000, 3100],
         clock_offset_ns: Some(-120.0),
         mtu_bytes: Some(1500),
-        ends: Some([End { mtu_bytes: Some(1500), wait_share: Some(0.1) }; 2]),
+        ends: Some([0.15, 0.5].map(|cpus| End {
+            mtu_bytes: Some(1500),
+            wait_share: Some(0.1),
+            stops: Some(vec![stop(cpus)]),
+        })),
         beside: Some(Beside { looks: 3, slowness: [shown; 2], time: shown, scatter: shown }),
+    }
+}
+
+fn stop(cpus: f64) -> Stop {
+    Stop {
+        group: "/box".to_owned(),
+        file: "/sys/fs/cgroup/box/cpu.max".to_owned(),
+        cpus,
+        period_ms: 100.0,
+        is_read_only: true,
+        stopped_periods: 14,
+        periods: 75,
+        stopped_ms: 680.0,
     }
 }
 
@@ -83,6 +100,7 @@ fn figures_that_contradict_each_other_are_refused() {
     assert!(told(|it| it["pairs"][0]["rate_mbps"][1] = 0.into()).ends_with("is not a positive number"));
     assert!(told(|it| it["pairs"][0]["trips"] = json!([])).ends_with("not in the order of their sizes"));
     assert!(told(|it| it["groups"][1] = json!([0])).starts_with("node 0 of a group is none of the 2"));
+    assert!(told(|it| it["pairs"][0]["ends"][1]["stops"][0]["periods"] = 3.into()).contains("impossible figures"));
     assert!(told(|it| it["mpi"]["pairs"][0]["nodes"] = [0, 2].into()).contains("by MPI"));
     assert!(told(|it| it["loaded"][0]["streams"][0]["to"] = 2.into()).contains("none of the 2"));
     assert!(told(|it| it["format"] = "seatmap-cluster/2".into()).contains("this program reads seatmap-cluster/1"));

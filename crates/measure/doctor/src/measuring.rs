@@ -6,6 +6,7 @@ use seatmap_host::{HostClock, environment};
 use seatmap_machine::{Environment, Topology};
 use seatmap_os::CpuList;
 use seatmap_os::Root;
+use seatmap_os::brake::Brake;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::{self, Quotas};
 use seatmap_os::small;
@@ -36,10 +37,10 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
         load(environment.load_average, topology.pus.len()),
         numa_balancing(topology, small::read("/proc/sys/kernel/numa_balancing").as_deref()),
     ];
-    found.push(quota(
-        &Quotas::of_self(&Root::new("/")),
-        seatmap_os::layout::online(&Root::new("/")).map_or(1, |all| all.len()),
-    ));
+    let quotas = Quotas::of_self(&Root::new("/"));
+    let online = seatmap_os::layout::online(&Root::new("/")).map_or(1, |all| all.len());
+    found.push(quota(&quotas, online));
+    found.extend(quotas.brakes.iter().map(brake));
     match Cpus::read() {
         Ok(cpus) => found.extend([cpuset(&cpus), offline(&cpus)]),
         Err(error) => found.push(diagnosis("cpuset", Severity::Info, format!("not known: {error}"), None)),
@@ -182,6 +183,17 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     }
 }
 
+/// Another setting of a control group that holds its members back.
+fn brake(brake: &Brake) -> Diagnosis {
+    let found = format!("the control group {} is {}", brake.group, brake.words());
+    let remedy = if brake.is_read_only {
+        format!("ask whoever started this container to change {}", brake.file)
+    } else {
+        brake.release()
+    };
+    diagnosis("group", Severity::Fix, found, Some(&remedy))
+}
+
 fn cpuset(cpus: &Cpus) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
     match cpus.allowed.len() < cpus.online.len() {
@@ -250,7 +262,7 @@ mod tests {
                 let groups = [format!("{base}/{name}")];
                 groups.iter().find_map(|folder| Quota::of_folder(&root, folder))
             };
-            Quotas { all: ["a/b", "a"].iter().filter_map(|name| quota(name)).collect(), unseen: None }
+            Quotas { all: ["a/b", "a"].iter().filter_map(|name| quota(name)).collect(), ..Quotas::default() }
         };
         let found = quota(&read(), 2);
         assert!(found.level == Severity::Fix && found.found.contains("0.4 CPUs in periods of 50 ms"), "{found:?}");
@@ -259,7 +271,7 @@ mod tests {
         assert!(std::process::Command::new("sh").args(["-c", &remedy]).status().unwrap().success());
         assert_eq!(quota(&read(), 2).level, Severity::Ok);
         assert_eq!(quota(&Quotas::default(), 2).level, Severity::Ok);
-        let hidden = Quotas { all: Vec::new(), unseen: Some("a container".to_owned()) };
+        let hidden = Quotas { unseen: Some("a container".to_owned()), ..Quotas::default() };
         assert_eq!(quota(&hidden, 2).level, Severity::Info);
     }
 

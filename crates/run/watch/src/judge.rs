@@ -4,6 +4,7 @@
 //! remark: programs that nobody bound are healthy unless something is measurably wrong, and threads that sleep harm
 //! nobody.
 
+mod brake;
 mod devices;
 mod expect;
 mod facts;

@@ -1,8 +1,9 @@
 //! The limits of control groups on processes and single threads, from the first look to the last.
 
 use crate::files::Files;
-use crate::seating::{CpusetLevel, Group, Quota};
+use crate::seating::{CpusetLevel, Group, GroupBrake, Quota};
 use seatmap_os::Tid;
+use seatmap_os::brake::Brake;
 use seatmap_os::hierarchy::{Groups, Hierarchies, Limits, members_below};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,7 +13,7 @@ pub(crate) struct Limiting {
     hierarchies: Hierarchies,
     /// The groups by the text of a `cgroup` file, which many threads have in common.
     by_membership: HashMap<Vec<u8>, Groups>,
-    /// The periods used up at the first look, by the quota's file.
+    /// The periods used up at the first look, by the quota's file, and the stops of other settings by theirs.
     at_first: HashMap<String, u64>,
     now: HashMap<Groups, Limits>,
     members: HashMap<Groups, BTreeSet<Tid>>,
@@ -41,8 +42,12 @@ impl Limiting {
 
     /// The limits read so far are those of the first look from now on.
     pub fn turn(&mut self) {
-        let counted = self.now.drain().flat_map(|(_, limits)| limits.quotas);
-        self.at_first = counted.filter_map(|quota| Some((quota.file, quota.throttled?))).collect();
+        self.at_first.clear();
+        for (_, limits) in self.now.drain() {
+            let quotas = limits.quotas.into_iter().filter_map(|quota| Some((quota.file, quota.throttled?)));
+            let brakes = limits.brakes.into_iter().filter_map(|brake| Some((brake.file, brake.stops?)));
+            self.at_first.extend(quotas.chain(brakes));
+        }
         self.members.clear();
         self.listed.clear();
     }
@@ -112,6 +117,35 @@ impl Limiting {
             quota.has_others = is_used_up && self.has_others(files, folder);
         }
         quotas
+    }
+
+    /// The other settings that hold back threads that were looked at since the last turn, by file.
+    pub fn brakes(&self) -> Vec<GroupBrake> {
+        let mut by_file: HashMap<&str, GroupBrake> = HashMap::new();
+        for (groups, limits) in &self.now {
+            let tids = self.members.get(groups);
+            for brake in &limits.brakes {
+                let all = by_file.entry(&brake.file).or_insert_with(|| self.brake(brake));
+                all.tids.extend(tids.into_iter().flatten());
+            }
+        }
+        let mut brakes: Vec<GroupBrake> = by_file.into_values().collect();
+        brakes.iter_mut().for_each(|brake| brake.tids.sort_unstable());
+        brakes.sort_by(|a, b| a.file.cmp(&b.file));
+        brakes
+    }
+
+    fn brake(&self, brake: &Brake) -> GroupBrake {
+        let before = self.at_first.get(&brake.file);
+        GroupBrake {
+            group: brake.group.clone(),
+            file: brake.file.clone(),
+            words: brake.words(),
+            stops_watched: before.and_then(|before| brake.stops?.checked_sub(*before)),
+            tids: Vec::new(),
+            unit: brake.unit.clone(),
+            is_read_only: brake.is_read_only,
+        }
     }
 
     fn quota(&self, quota: &seatmap_os::quota::Quota) -> Quota {

@@ -10,7 +10,7 @@ use crate::files::Files;
 use crate::limiting::Limiting;
 use crate::looks::{Leader, percent, seconds};
 use crate::process;
-use crate::seating::{CellCpus, Cpu, FORMAT, Kernel, Process, Quota, Seating, Thread};
+use crate::seating::{CellCpus, Cpu, FORMAT, GroupBrake, Kernel, Process, Quota, Seating, Thread};
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::{Status, Times, migrations, policy_name};
@@ -92,6 +92,7 @@ pub struct Live {
     processes: BTreeMap<Tid, Process>,
     limiting: Limiting,
     quotas: Vec<Quota>,
+    brakes: Vec<GroupBrake>,
     has_devices: bool,
     cpu_times: CpuTimes,
     kernel: Kernel,
@@ -141,6 +142,7 @@ impl Live {
             processes: BTreeMap::new(),
             limiting,
             quotas: Vec::new(),
+            brakes: Vec::new(),
             has_devices: devices::is_any(root),
             machine,
             at_ns: clock(),
@@ -176,6 +178,7 @@ impl Live {
             threads: self.seen.values().map(|seen| seen.thread.clone()).collect(),
             cpus: self.cpus(),
             quotas: self.quotas.clone(),
+            brakes: self.brakes.clone(),
             kernel: self.kernel.clone(),
             cells: CellCpus::all(&self.files.root),
             unseen: self.files.take_notes(),
@@ -302,6 +305,7 @@ impl Live {
         }
         if is_due {
             self.quotas = self.limiting.quotas(&self.files);
+            self.brakes = self.limiting.brakes();
         }
         self.processes.values_mut().for_each(|process| process.threads = 0);
         for (pid, _) in self.seen.keys() {

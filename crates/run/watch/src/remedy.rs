@@ -3,7 +3,7 @@
 //! A remedy is a command that works as it is printed, after which the same check finds nothing. Something that no
 //! command can do is advice: a sentence. Each kind of remedy is executed by a test of the command line.
 
-use seatmap_os::{CpuSet, Tid, quota};
+use seatmap_os::{CpuSet, Tid, brake, quota};
 use serde::{Deserialize, Serialize};
 
 /// A kind of remedy.
@@ -22,6 +22,8 @@ pub enum RemedyKind {
     RaiseQuotaV2,
     /// Raises the quota of a unit (`systemctl set-property`).
     RaiseQuotaOfUnit,
+    /// Takes away another setting of a control group that holds its members back.
+    ReleaseGroup,
     /// Gives a control group more CPUs.
     WidenGroup,
     /// Gives a unit more CPUs (`systemctl set-property`).
@@ -36,13 +38,14 @@ pub enum RemedyKind {
 
 impl RemedyKind {
     /// Every kind.
-    pub const ALL: [RemedyKind; 11] = [
+    pub const ALL: [RemedyKind; 12] = [
         RemedyKind::Bind,
         RemedyKind::Seat,
         RemedyKind::MoveMemory,
         RemedyKind::RaiseQuotaV1,
         RemedyKind::RaiseQuotaV2,
         RemedyKind::RaiseQuotaOfUnit,
+        RemedyKind::ReleaseGroup,
         RemedyKind::WidenGroup,
         RemedyKind::WidenUnit,
         RemedyKind::Continue,
@@ -101,6 +104,11 @@ impl Remedy {
             None => RemedyKind::RaiseQuotaV1,
         };
         Remedy::new(kind, quota::raise(file, period_us, unit, cpus))
+    }
+
+    /// Takes away the setting in a file of a control group.
+    pub fn release_group(file: &str, unit: Option<&str>) -> Self {
+        Remedy::new(RemedyKind::ReleaseGroup, brake::release(file, unit))
     }
 
     /// Writes the CPUs of a control group.

@@ -30,6 +30,9 @@ pub struct Seating {
     /// The quotas of CPU time that control groups set on these threads, at every level; older documents do not say.
     #[serde(default)]
     pub quotas: Vec<Quota>,
+    /// The other settings of control groups that hold these threads back, at every level; older documents do not say.
+    #[serde(default)]
+    pub brakes: Vec<GroupBrake>,
     /// The scheduler that decides.
     pub kernel: Kernel,
     /// The cells that stand, whose CPUs other programs leave alone; older documents do not say.
@@ -196,6 +199,25 @@ pub struct Quota {
     pub tids: Vec<Tid>,
     /// Whether others are, too, so far as that was looked for: it is where some quota was used up.
     pub has_others: bool,
+    /// The unit of systemd that sets it.
+    pub unit: Option<String>,
+    /// Whether it cannot be written from here.
+    pub is_read_only: bool,
+}
+
+/// A setting of a control group, other than a quota, that holds threads of the chosen programs back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupBrake {
+    /// The group's path below its hierarchy; `/` for the group that is mounted.
+    pub group: String,
+    /// The file that holds the setting: `cpu.idle`, `cpu.uclamp.max` or `memory.high` of the group.
+    pub file: String,
+    /// The setting in words.
+    pub words: String,
+    /// The number of times that it stopped a member in the watched time; null where the kernel does not count.
+    pub stops_watched: Option<u64>,
+    /// The chosen threads that are in the group or below it, by number.
+    pub tids: Vec<Tid>,
     /// The unit of systemd that sets it.
     pub unit: Option<String>,
     /// Whether it cannot be written from here.

@@ -136,6 +136,7 @@ impl Watcher {
         let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));
         let processes = self.processes(&found, ended_ns);
         let quotas = self.limiting.quotas(&self.files);
+        let brakes = self.limiting.brakes();
         self.limiting.turn();
         self.note_the_hidden();
         let looks = 2 + std::mem::take(&mut self.glances);
@@ -150,6 +151,7 @@ impl Watcher {
             threads: found.threads,
             cpus,
             quotas,
+            brakes,
             kernel: Kernel::of(Scheduler::read(&self.files.root), &self.files.root),
             cells: CellCpus::all(&self.files.root),
             unseen: self.files.take_notes(),

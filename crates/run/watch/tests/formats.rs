@@ -4,8 +4,8 @@
 use seatmap_os::Tid;
 use seatmap_schema::{refused, undescribed};
 use seatmap_watch::seating::{
-    Cpu, CpusetLevel, Device, FORMAT, Group, Interrupt, Kernel, Mapping, Memory, OnNode, Process, Quota, RanOn,
-    Stranger, Thread, Unseen, Variable,
+    Cpu, CpusetLevel, Device, FORMAT, Group, GroupBrake, Interrupt, Kernel, Mapping, Memory, OnNode, Process, Quota,
+    RanOn, Stranger, Thread, Unseen, Variable,
 };
 use seatmap_watch::{Choice, Seating, WatchOptions};
 use serde_json::{Value, json};
@@ -29,6 +29,7 @@ fn full() -> Seating {
         threads: vec![thread()],
         cpus: vec![cpu()],
         quotas: vec![quota()],
+        brakes: vec![brake()],
         cells: vec![seatmap_watch::seating::CellCpus { name: "quiet".to_owned(), cpus: "1".to_owned() }],
         kernel: kernel(),
         unseen: vec![Unseen { what: "memory".into(), pids: vec![7], why: "not asked for".into() }],
@@ -119,6 +120,18 @@ fn quota() -> Quota {
         tids: vec![7],
         has_others: false,
         unit: Some("a.slice".into()),
+        is_read_only: false,
+    }
+}
+
+fn brake() -> GroupBrake {
+    GroupBrake {
+        group: "/a".into(),
+        file: "/c/a/memory.high".into(),
+        words: "slowed down above 64 MiB of memory (memory.high)".into(),
+        stops_watched: Some(3),
+        tids: vec![7],
+        unit: None,
         is_read_only: false,
     }
 }

@@ -82,7 +82,8 @@ pub struct ClusterDoctor {
     pub json: bool,
 }
 
-/// A time, as typed.
+/// A time, as typed, in which something can happen.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    time(text).ok_or_else(|| format!("'{text}' is not a time; write 500ms, 10s or 2m, or a number of seconds"))
+    let time = time(text).filter(|time| !time.is_zero());
+    time.ok_or_else(|| format!("'{text}' is not a time above 0; write 500ms, 10s or 2m, or a number of seconds"))
 }

@@ -142,6 +142,8 @@ fn bad_input_says_what_to_do() {
     assert!(code == Some(2) && told.contains("SEATMAP_SECRET has 5"), "{told}");
     let (code, told) = refused(&measure, &rank);
     assert!(code == Some(1) && told.contains("these did not come within 0.3 s: 1"), "{told}");
+    let (code, told) = refused(&["cluster", "measure", "--timeout", "0s"], &rank);
+    assert!(code == Some(2) && told.contains("'0s' is not a time above 0"), "nothing comes within 0 s: {told}");
     let (code, told) = refused(&[&measure[..], &["--meet", "/none/here"]].concat(), &rank);
     assert!(code == Some(2) && told.contains("the meeting file /none/here"), "{told}");
 }

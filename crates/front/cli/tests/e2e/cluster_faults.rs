@@ -1,6 +1,7 @@
 //! `seatmap cluster measure` where ranks die, contradict each other, or do not belong together.
 
 use crate::common::{Place, files};
+use crate::control_group::Group;
 use crate::ranks::{begun, rank};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -18,9 +19,21 @@ fn stderr(output: &Output) -> String {
 }
 
 /// The exit code, and the words on stderr.
-fn ended(child: Child) -> (Option<i32>, String) {
+pub fn ended(child: Child) -> (Option<i32>, String) {
     let output = child.wait_with_output().unwrap();
     (output.status.code(), stderr(&output))
+}
+
+/// A rank that joins a control group before it begins.
+pub fn begun_in(group: &Group, rank: Command) -> Child {
+    begun(group.joined_by(&rank))
+}
+
+/// The sentence of the doctor that has these words.
+pub fn sentence_of(place: &Place, words: &str) -> String {
+    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    assert!(doctor.contains(words), "nothing with {words}: {doctor}");
+    doctor.lines().find(|line| line.contains(words)).unwrap().to_owned()
 }
 
 /// Three ranks, of which the file of rank 0 knows the first pair.
@@ -174,13 +187,13 @@ fn another_version_is_told_on_both_sides() {
         }
     };
     assert!(message(&mut line).contains(concat!("of seatmap ", env!("CARGO_PKG_VERSION"))));
-    let claim = r#"{"protocol":"seatmap-cluster-wire/2 of seatmap 0.0.1","nonce":"","said":"","proof":""}"#;
+    let claim = r#"{"protocol":"seatmap-cluster-wire/3 of seatmap 0.0.1","nonce":"","said":"","proof":""}"#;
     line.write_all(&(claim.len() as u32).to_be_bytes()).unwrap();
     line.write_all(claim.as_bytes()).unwrap();
     let told = message(&mut line);
-    assert!(told.contains(r#""protocol":"seatmap-cluster-wire/2 of seatmap "#), "{told}");
+    assert!(told.contains(r#""protocol":"seatmap-cluster-wire/3 of seatmap "#), "{told}");
     let (code, told) = ended(first);
-    let words = "the other rank speaks seatmap-cluster-wire/2 of seatmap 0.0.1";
+    let words = "the other rank speaks seatmap-cluster-wire/3 of seatmap 0.0.1";
     assert!(code == Some(1) && told.contains(words) && told.contains("use one version on all nodes"), "{told}");
 }
 

@@ -27,7 +27,7 @@ fn hostile() -> Place {
     place
 }
 
-fn assert_shown(what: &str, text: &[u8]) {
+pub fn assert_shown(what: &str, text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     assert_eq!(text.lines().find(|line| line.contains(is_hidden)), None, "{what}");
 }
@@ -118,76 +118,4 @@ fn a_threads_name_is_shown() {
     let output = place.run(&["run", "--cpus", &cpu, "--", &format!("./{name}")]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("a\\u{202e}\\u{9b}b"), "{output:?}");
     assert_shown("run", &output.stderr);
-}
-
-/// Text that a terminal or a table must never get: escape sequences, line ends, C1 controls,
-/// overrides, NUL, and length.
-fn hostile_text() -> String {
-    format!("\u{1b}[2J\u{1b}]0;x\u{7}\nseatmap: all is well\r\u{9b}1m\u{202e}\u{0}{}", "y".repeat(5000))
-}
-
-/// The pointers to all strings of a document. Elements of one array stand for each other.
-fn strings(value: &Value, pointer: &str, found: &mut Vec<String>) {
-    match value {
-        Value::String(_) => found.push(pointer.to_owned()),
-        Value::Array(elements) => {
-            elements.iter().take(1).for_each(|element| strings(element, &format!("{pointer}/0"), found));
-        }
-        Value::Object(members) => {
-            members.iter().for_each(|(key, member)| strings(member, &format!("{pointer}/{key}"), found));
-        }
-        _ => {}
-    }
-}
-
-/// Runs a verb on copies of a document, each with one hostile string, whether it takes the copy or refuses it.
-fn assert_strings_are_shown(place: &Place, document: &Value, arguments: &str) {
-    let mut pointers = Vec::new();
-    strings(document, "", &mut pointers);
-    assert!(pointers.len() > 1, "{arguments}: {pointers:?}");
-    for pointer in pointers {
-        let mut copy = document.clone();
-        *copy.pointer_mut(&pointer).unwrap() = hostile_text().into();
-        place.file("copy.json", copy.to_string());
-        let output = place.run(&arguments.split(' ').collect::<Vec<_>>());
-        for text in [&output.stdout, &output.stderr] {
-            assert_shown(&format!("{arguments} with {pointer}"), text);
-            let text = String::from_utf8_lossy(text);
-            let forged = text.lines().find(|line| line.starts_with("seatmap: all is well"));
-            assert_eq!(forged, None, "{arguments} with {pointer}");
-        }
-    }
-}
-
-#[test]
-fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
-    let place = Place::new();
-    let profile = place.json(&["export", "graviton3", "--format", "json"]);
-    assert_strings_are_shown(&place, &profile, "show copy.json");
-    let pattern = place.json(&["pattern", "convert", "ring:4"]);
-    assert_strings_are_shown(&place, &pattern, "pattern show copy.json");
-    let on = ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "--json"];
-    let plan = place.json(&on);
-    assert_strings_are_shown(&place, &plan, "export copy.json --format taskset");
-    assert_strings_are_shown(&place, &plan, "run --plan copy.json --any-machine true");
-}
-
-#[test]
-fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
-    let place = Place::new();
-    let mut results = place.json(&["bench", "--runs", "1", "--warmup", "0", "--json", "true"]);
-    let bench = ["bench", "--runs", "1", "--warmup", "0", "--baseline", "then.json", "--name"];
-    // One string at a time takes a run each; these are the ones that sentences repeat.
-    for pointer in ["/commands/0/name", "/begun", "/fingerprint/seats", "/fingerprint/kernel"] {
-        if let Some(string) = results.pointer_mut(pointer) {
-            *string = hostile_text().into();
-        }
-    }
-    place.file("then.json", results.to_string());
-    let output = place.run(&[&bench[..], &[&hostile_text().replace('\0', ""), "true"]].concat());
-    for text in [&output.stdout, &output.stderr] {
-        assert_shown("bench", text);
-        assert!(!String::from_utf8_lossy(text).lines().any(|line| line.starts_with("seatmap: all is well")));
-    }
-    assert!(String::from_utf8_lossy(&output.stdout).contains("\\u{1b}[2J"), "the name is shown");
 }

@@ -13,6 +13,7 @@ const GIB: f64 = (1_u64 << 30) as f64;
 /// of all pairs, and what is odd.
 #[must_use]
 pub fn cluster(cluster: &Cluster) -> String {
+    let cluster = &cluster.visible();
     let (groups, found) = (groups(cluster), faults(cluster));
     let lead = html! { p.lead { (measured(cluster, groups.len())) "." @if let Some(known) = predicted(cluster) { " " (known) } } };
     let body = html! {

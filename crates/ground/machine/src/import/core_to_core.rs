@@ -107,7 +107,7 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
     }
     let quoted: String = cell.chars().take(QUOTED).collect();
     let ns: f64 = cell.parse().map_err(|_| format!("'{quoted}' is not a number"))?;
-    let in_range = (0.0..=MAX_ONE_WAY_NS).contains(&ns) && (ns > 0.0 || diagonal);
+    let in_range = (0.0..=MAX_ONE_WAY_NS).contains(&ns) && (ns.is_normal() || ns == 0.0 && diagonal);
     if in_range { Ok(ns) } else { Err(format!("{quoted} ns is not a latency between two PUs")) }
 }
 
@@ -156,6 +156,7 @@ mod tests {
             ",\n0,\n",
             ",\n1e300,\n",
             ",\ninf,\n",
+            ",\n1e-320,\n",
             ",,\n1,,\n2,\n",
             ",,\n1,,,\n2,3,\n",
             ",\n1,\n2,\n",
@@ -173,6 +174,7 @@ mod tests {
         line 2, column 1: 0 ns is not a latency between two PUs
         line 2, column 1: 1e300 ns is not a latency between two PUs
         line 2, column 1: inf ns is not a latency between two PUs
+        line 2, column 1: 1e-320 ns is not a latency between two PUs
         line 3, column 3: row 3 has 2 cells, and the first has 3
         line 2, column 5: column 4 of a matrix with 3 columns
         line 3, column 1: row 3 of a matrix with 2 columns

@@ -2,6 +2,7 @@
 
 use super::{Cpuset, Hierarchy};
 use crate::Tid;
+use crate::brake::Brake;
 use crate::quota::{self, Quota};
 use crate::root::Root;
 
@@ -126,6 +127,21 @@ impl Located {
             Some(Cpuset { file, cpus, unit: quota::unit(root, path) })
         };
         self.upward().filter_map(of).collect()
+    }
+
+    pub(super) fn is_v2(&self) -> bool {
+        self.is_v2
+    }
+
+    /// Settings of the folders here and above, as they are read from each.
+    pub(super) fn brakes(&self, read: impl Fn(&str) -> Vec<Brake>) -> Vec<Brake> {
+        let of = |path: &str| {
+            let group = if path.is_empty() { "/" } else { path };
+            let found = read(&format!("{}{path}", self.base));
+            let named = |brake| Brake { group: group.to_owned(), is_read_only: self.is_read_only, ..brake };
+            found.into_iter().map(named).collect::<Vec<Brake>>()
+        };
+        self.upward().flat_map(of).collect()
     }
 
     /// The quotas here and above.

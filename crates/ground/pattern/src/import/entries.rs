@@ -1,7 +1,7 @@
 //! The entries that importers collect.
 
 use super::{ImportError, Imported, Note};
-use crate::edge::{MAX_AMOUNT, gather};
+use crate::edge::{MAX_AMOUNT, gather, is_amount};
 use crate::pattern::MAX_EDGES;
 use crate::{Edge, Pattern};
 use seatmap_document::Position;
@@ -48,9 +48,12 @@ impl Entries {
 /// An amount of bytes or messages.
 pub(super) fn amount(word: &str) -> Result<f64, String> {
     let number: f64 = word.parse().map_err(|_| format!("{} is not a number", super::quoted(word)))?;
-    match (0.0..=MAX_AMOUNT).contains(&number) {
-        // The sum makes 0 of -0.
-        true => Ok(number + 0.0),
-        false => Err(format!("{} is not between 0 and {MAX_AMOUNT:e}, as amounts are", super::quoted(word))),
+    if number.is_subnormal() {
+        return Err(format!("{} is too small to be exact", super::quoted(word)));
     }
+    if !is_amount(number) {
+        return Err(format!("{} is not between 0 and {MAX_AMOUNT:e}, as amounts are", super::quoted(word)));
+    }
+    // The sum makes 0 of -0.
+    Ok(number + 0.0)
 }

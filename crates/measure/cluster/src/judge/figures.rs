@@ -30,7 +30,7 @@ impl Figure {
             Figure::Scatter => Some([(small()?.p90_ns - small()?.p10_ns).max(1.0); 2]),
             Figure::Lost => Some(pair.retransmits.map(|resent| resent as f64)),
             Figure::Wait => {
-                let [there, back] = pair.ends.as_ref()?.map(|end| end.wait_share);
+                let [there, back] = pair.ends.as_ref()?.each_ref().map(|end| end.wait_share);
                 Some([there?, back?].map(|share| share + LEAST_WAIT))
             }
         }

@@ -31,7 +31,7 @@ impl Court<'_> {
     /// size for both: the node's is the one that all of its pairs have, or else the largest.
     fn packet_bytes(&self, node: usize) -> Option<u32> {
         let own = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node));
-        let of_end = |pair: &Pair| pair.ends.and_then(|ends| ends[usize::from(pair.nodes[1] == node)].mtu_bytes);
+        let of_end = |pair: &Pair| pair.end_of(node).and_then(|end| end.mtu_bytes);
         let (mut ends, mut pairs) = (Vec::new(), Vec::new());
         for pair in own {
             ends.extend(of_end(pair));

@@ -43,10 +43,15 @@ impl Court<'_> {
     }
 
     pub(super) fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> Fault {
-        let names = self.names(&self.nodes(cause.place.part));
+        let nodes = self.nodes(cause.place.part);
+        let names = self.names(&nodes);
+        let ends = || self.cluster.pairs.iter().flat_map(|pair| nodes.iter().filter_map(|node| pair.end_of(*node)));
+        // Kernels differ in whether a process that a quota stopped waits for a CPU. Only a process that tells its stops
+        // is known to have none.
+        let is_told = ends().next().is_some() && ends().all(|end| end.stops.is_some());
+        let why = if is_told { "another program is" } else { "a quota, or another program" };
         let sentence = format!(
-            "{names}: its process waits for a CPU {:.0} % of the time, those of the others {:.0} %: a quota, or another \
-             program on its CPUs",
+            "{names}: its process waits for a CPU {:.0} % of the time, those of the others {:.0} %: {why} on its CPUs",
             100.0 * own,
             100.0 * others
         );

@@ -23,7 +23,7 @@ fn on_one_switch(cluster: &Simulated, node: usize) -> Vec<usize> {
     (0..cluster.nodes.len()).filter(|other| cluster.nodes[*other].switch == switch).collect()
 }
 
-const FAULTS: [(&str, Fault); 17] = [
+const FAULTS: [(&str, Fault); 18] = [
     ("link", |it, node, _| {
         it.nodes[node].link_mbps = [LINK_MBPS / 3.3; 2];
         (vec![node], "streams both ways have 1/3.")
@@ -71,6 +71,11 @@ const FAULTS: [(&str, Fault); 17] = [
     ("starved", |it, node, _| {
         it.nodes[node].cpu_share = 0.15;
         (vec![node], "waits for a CPU")
+    }),
+    ("stopped", |it, node, _| {
+        it.nodes[node].stopped_share = 0.2;
+        it.nodes[node].link_mbps = [LINK_MBPS / 2.0; 2];
+        (vec![node], "the kernel stopped its process in")
     }),
     ("delay", |it, node, _| {
         it.nodes[node].delay_ns = [2e5; 2];
@@ -185,4 +190,27 @@ fn a_slow_node_makes_no_fault_next_door() {
             assert!(told.is_none(), "{uplink_mbps} seed {seed}: {told:?}");
         }
     }
+}
+
+/// A quota is told even where it slows nothing that is measured; one that is used up once is not.
+#[test]
+fn a_quota_is_told_by_its_stops() {
+    let mut cluster = Simulated::new(&[4, 4], 400.0, 0.0, 3);
+    cluster.nodes[2].stopped_share = 0.19;
+    let told = verdict(&cluster.measured(), &[2], "(0.15 CPUs) was used up; raise it in /sys/fs/cgroup/box/cpu.max");
+    assert!(told.is_none(), "{told:?}");
+    let mut cluster = Simulated::new(&[4, 4], 400.0, 0.0, 3).measured();
+    let [first, _] = cluster.pairs[0].ends.as_mut().unwrap();
+    let stop = crate::Stop { cpus: 0.15, period_ms: 100.0, stopped_periods: 1, periods: 2, ..crate::Stop::default() };
+    first.stops = Some(vec![stop]);
+    assert_eq!(faults(&cluster), []);
+}
+
+/// All nodes of a job that the scheduler gave one quota are one finding.
+#[test]
+fn one_quota_on_all_nodes_is_told_once() {
+    let mut cluster = Simulated::new(&[4, 4], 400.0, 0.0, 3);
+    cluster.nodes.iter_mut().for_each(|node| node.stopped_share = 0.5);
+    let told = verdict(&cluster.measured(), &[0, 1, 2, 3, 4, 5, 6, 7], "n[0-7]: the kernel stopped their processes in");
+    assert!(told.is_none(), "{told:?}");
 }

@@ -1,5 +1,6 @@
 //! `quota`: busy threads in a control group that takes the CPU from them.
 
+use super::brake;
 use super::facts::{Facts, Sitter, count};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
@@ -15,7 +16,8 @@ const LIGHT_PERCENT: f64 = 1.0;
 /// Control groups whose quota was used up while they were watched, at any level: the kernel counts the periods of
 /// each level, so that the one that stops the threads is known.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
-    facts.seating.quotas.iter().filter_map(|quota| of_quota(facts, quota)).collect()
+    let quotas = facts.seating.quotas.iter().filter_map(|quota| of_quota(facts, quota));
+    quotas.chain(brake::judge(facts)).collect()
 }
 
 fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {

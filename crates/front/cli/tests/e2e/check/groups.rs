@@ -2,53 +2,8 @@
 
 use super::{Checked, bind_all, check, check_pid, is_root, plan, threads, until};
 use crate::common::Place;
+use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Tests that run beside each other have groups of their own.
-static NEXT: AtomicU32 = AtomicU32::new(0);
-
-/// A control group of a test's own, in version 1 or 2; removed when it is dropped.
-pub(super) struct Group(pub(super) PathBuf);
-
-impl Group {
-    /// A group below the mount of a controller.
-    pub(super) fn new(controller: &str) -> Option<Self> {
-        let mounts = [format!("/sys/fs/cgroup/{controller}"), "/sys/fs/cgroup".to_owned()];
-        let file =
-            if controller == "cpu" { ["cpu.cfs_quota_us", "cgroup.procs"] } else { ["cpuset.cpus", "cgroup.procs"] };
-        let mount = mounts.into_iter().find(|mount| file.iter().all(|file| Path::new(mount).join(file).exists()));
-        let path = Path::new(&mount?).join(format!(
-            "seatmap-check-{}-{controller}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        ));
-        std::fs::create_dir(&path).ok()?;
-        Some(Group(path))
-    }
-
-    pub(super) fn set(&self, file: &str, text: &str) -> Option<()> {
-        std::fs::write(self.0.join(file), text).ok()
-    }
-
-    fn name(&self) -> &str {
-        self.0.file_name().unwrap().to_str().unwrap()
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Its members have been killed and leave it in a moment.
-        for _ in 0..1000 {
-            if std::fs::remove_dir(&self.0).is_ok() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        assert!(std::thread::panicking(), "{} is still there", self.0.display());
-    }
-}
 
 #[test]
 fn a_quota_stops_busy_threads() {
@@ -70,6 +25,26 @@ fn a_quota_stops_busy_threads() {
     assert_eq!(mended(&checked, "quota"), "raise-quota-v1");
     let is_free = |checked: &Checked| checked.of_rule("quota").is_empty();
     until(|| check_pid(&place, pid, &[]), is_free);
+    drop(program);
+}
+
+/// Threads of an idle group run only while nothing else wants their CPU.
+#[test]
+fn an_idle_group_holds_busy_threads_back() {
+    let group = is_root().then(|| Group::new("cpu")).flatten();
+    let Some(group) = group.filter(|group| group.set("cpu.idle", "1").is_some()) else {
+        return seatmap_needs::skipped!("no cpu controller of version 1 has idle groups here");
+    };
+    let (Some(program), Some(rival)) = (threads(1, "spin"), threads(1, "spin")) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    let cpu = seatmap_os::affinity::current().unwrap()[0];
+    [pid, rival.pid()].into_iter().for_each(|pid| bind_all(pid, &[cpu]));
+    group.set("cgroup.procs", &pid.to_string()).unwrap();
+    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let what = checked.wrong("quota")["what"].as_str().unwrap();
+    assert!(what.contains(group.name()) && what.contains("is idle (cpu.idle)"), "{what}");
+    assert_eq!(mended(&checked, "quota"), "release-group");
+    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
     drop(program);
 }
 

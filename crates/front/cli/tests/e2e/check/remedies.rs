@@ -1,8 +1,9 @@
 //! Remedies that `check` prints, executed: after each, the same check finds nothing.
 
-use super::groups::{Group, mended};
+use super::groups::mended;
 use super::{Checked, bind_all, check_pid, is_root, threads, threads_with, until};
 use crate::common::Place;
+use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
 use seatmap_watch::RemedyKind;
 use std::path::Path;
@@ -15,6 +16,7 @@ fn executed_by(kind: RemedyKind) -> Result<&'static str, &'static str> {
         RemedyKind::Bind => Ok("a_thread_is_bound"),
         RemedyKind::Seat => Ok("threads_are_seated"),
         RemedyKind::RaiseQuotaV1 => Ok("a_quota_stops_busy_threads"),
+        RemedyKind::ReleaseGroup => Ok("an_idle_group_holds_busy_threads_back"),
         RemedyKind::WidenGroup => Ok("a_group_is_widened"),
         RemedyKind::Continue => Ok("a_program_is_stopped"),
         RemedyKind::OrdinaryPolicy => Ok("a_real_time_policy_is_taken"),

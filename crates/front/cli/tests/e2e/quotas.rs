@@ -1,0 +1,63 @@
+//! Measurements under a quota of CPU time: each says that its figures are partly those of the quota.
+
+use crate::cluster_faults::{begun_in, ended, sentence_of};
+use crate::common::{Place, two_cpus};
+use crate::control_group::Group;
+use crate::ranks::{begun, rank};
+
+/// A fifth of a CPU, in periods of 10 ms: every measurement uses it up.
+const TIGHT_PERCENT: u32 = 20;
+
+/// Runs a verb in a group with a quota, and returns all that it says; `None` where there is none.
+fn said_under_a_quota(arguments: &[&str]) -> Option<(String, String)> {
+    let group = Group::with_quota(TIGHT_PERCENT)?;
+    let place = Place::new();
+    let output = group.joined_by(&place.command(arguments)).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    Some((said, group.name().to_owned()))
+}
+
+fn assert_tells(arguments: &[&str]) {
+    let Some((said, group)) = said_under_a_quota(arguments) else { return };
+    let words = format!("the quota of the control group /{group} (0.2 CPUs in periods of 10 ms) was used up in ");
+    assert!(said.contains(&words), "{arguments:?}: {said}");
+}
+
+#[test]
+fn a_measurement_tells_of_it() {
+    if let Some(cpus) = two_cpus() {
+        assert_tells(&["measure", "--cpus", &cpus, "--quick"]);
+    }
+}
+
+#[test]
+fn a_look_for_noise_tells_of_it() {
+    assert_tells(&["noise", "--seconds", "0.2"]);
+}
+
+#[test]
+fn a_race_tells_of_it() {
+    if two_cpus().is_some() {
+        assert_tells(&["tune", "--budget", "30", "--candidates", "2", "--", "true"]);
+    }
+}
+
+/// One of three ranks may use a tenth of a CPU.
+#[test]
+fn a_rank_that_a_quota_stops_is_named_with_its_group() {
+    let Some(group) = Group::with_quota(10) else { return };
+    let place = Place::new();
+    let measure = ["cluster", "measure", "--each-rank", "--trips", "20ms", "-o", "cluster.json"];
+    let others = [0, 1].map(|at| begun(rank(&place, at, 3, &measure)));
+    let starved = begun_in(&group, rank(&place, 2, 3, &measure));
+    for one in others.into_iter().chain([starved]) {
+        let (code, said) = ended(one);
+        assert_eq!(code, Some(0), "{said}");
+    }
+    let sentence = sentence_of(&place, ":2: the kernel stopped its process in ");
+    let quota = format!("the quota of the control group /{} (0.1 CPUs) was used up; raise it in ", group.name());
+    assert!(sentence.contains(&quota) && sentence.contains("cpu.cfs_quota_us there"), "{sentence}");
+    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    let blamed = doctor.lines().filter(|line| line.contains(":2")).count();
+    assert_eq!(blamed, 1, "its ways are not blamed as well: {doctor}");
+}

@@ -1,0 +1,142 @@
+//! Settings of control groups, other than quotas, that hold their members back
+//! (Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-util-clamp.rst).
+//!
+//! As with quotas, any group from a thread's own up to the root may have one.
+
+use crate::quota;
+use crate::root::Root;
+
+/// The ways in which a group holds its members back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BrakeKind {
+    /// `cpu.idle`: the members run only while no other thread wants the CPU.
+    Idle,
+    /// `cpu.uclamp.max`: the kernel chooses speeds of CPUs as if the members never needed more than this share, in
+    /// percent.
+    Clamped {
+        /// The share.
+        percent: f64,
+    },
+    /// `memory.high`: the kernel stops the members that allocate, and takes memory back, while they have more.
+    Memory {
+        /// The bytes from which on.
+        high_bytes: u64,
+    },
+}
+
+/// One such setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Brake {
+    /// The group's path below the mounted hierarchy; `/` for the group that is mounted.
+    pub group: String,
+    /// The file that holds it.
+    pub file: String,
+    /// The setting.
+    pub kind: BrakeKind,
+    /// The number of times that it stopped a member since the group was made; `None` where the kernel does not count.
+    pub stops: Option<u64>,
+    /// The unit of systemd that sets it, where there is one.
+    pub unit: Option<String>,
+    /// Whether the file cannot be written from here.
+    pub is_read_only: bool,
+}
+
+impl Brake {
+    /// Those on the CPU time of the group in this folder.
+    pub(crate) fn on_time(root: &Root, folder: &str) -> Vec<Self> {
+        let is_idle = root.read(&format!("{folder}/cpu.idle")).is_ok_and(|text| text.trim() == "1");
+        let idle = is_idle.then(|| Brake::new(root, folder, "cpu.idle", BrakeKind::Idle));
+        // Without a limit the file says "max".
+        let clamp = root.read(&format!("{folder}/cpu.uclamp.max")).ok();
+        let percent: Option<f64> = clamp.and_then(|text| text.trim().parse().ok());
+        let clamped = percent.filter(|percent| *percent < 100.0);
+        let clamped = clamped.map(|percent| Brake::new(root, folder, "cpu.uclamp.max", BrakeKind::Clamped { percent }));
+        idle.into_iter().chain(clamped).collect()
+    }
+
+    /// That on the memory of the group of version 2 in this folder.
+    pub(crate) fn on_memory(root: &Root, folder: &str) -> Option<Self> {
+        let high_bytes: u64 = root.read(&format!("{folder}/memory.high")).ok()?.trim().parse().ok()?;
+        let events = root.read(&format!("{folder}/memory.events")).unwrap_or_default();
+        let stops = events.lines().find_map(|line| line.strip_prefix("high ")?.trim().parse().ok());
+        Some(Brake { stops, ..Brake::new(root, folder, "memory.high", BrakeKind::Memory { high_bytes }) })
+    }
+
+    fn new(root: &Root, folder: &str, name: &str, kind: BrakeKind) -> Self {
+        Brake {
+            group: String::new(),
+            file: format!("{folder}/{name}"),
+            kind,
+            stops: None,
+            unit: quota::unit(root, folder),
+            is_read_only: false,
+        }
+    }
+
+    /// The setting in words: `idle (cpu.idle)`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self.kind {
+            BrakeKind::Idle => "idle (cpu.idle)".to_owned(),
+            BrakeKind::Clamped { percent } => format!("clamped to {percent} % of the speed (cpu.uclamp.max)"),
+            BrakeKind::Memory { high_bytes } => {
+                format!("slowed down above {} MiB of memory (memory.high)", high_bytes >> 20)
+            }
+        }
+    }
+
+    /// The command that takes it away, through systemd where a unit of it owns the group and has such a property.
+    #[must_use]
+    pub fn release(&self) -> String {
+        release(&self.file, self.unit.as_deref())
+    }
+}
+
+/// The command that takes the setting in this file away.
+#[must_use]
+pub fn release(file: &str, unit: Option<&str>) -> String {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    match (name, unit) {
+        ("cpu.idle", Some(unit)) => format!("systemctl set-property --runtime {unit} CPUWeight=100"),
+        ("memory.high", Some(unit)) => format!("systemctl set-property --runtime {unit} MemoryHigh=infinity"),
+        ("cpu.idle", None) => format!("echo 0 > {file}"),
+        _ => format!("echo max > {file}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setting_is_read_and_released_in_its_own_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display().to_string();
+        let root = Root::new("/");
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let read = || {
+            let memory = Brake::on_memory(&root, &path);
+            Brake::on_time(&root, &path).into_iter().chain(memory).collect::<Vec<Brake>>()
+        };
+        assert_eq!(read(), []);
+        write("cpu.idle", "1\n");
+        write("cpu.uclamp.max", "20.00\n");
+        write("memory.high", "67108864\n");
+        write("memory.events", "low 0\nhigh 9\nmax 0\n");
+        let found = read();
+        let words: Vec<String> = found.iter().map(Brake::words).collect();
+        let expected = [
+            "idle (cpu.idle)",
+            "clamped to 20 % of the speed (cpu.uclamp.max)",
+            "slowed down above 64 MiB of memory (memory.high)",
+        ];
+        assert_eq!(words, expected);
+        assert_eq!(found[2].stops, Some(9));
+        for brake in &found {
+            assert!(std::process::Command::new("sh").args(["-c", &brake.release()]).status().unwrap().success());
+        }
+        assert_eq!(read(), []);
+        let by_unit = release("/c/a.service/memory.high", Some("a.service"));
+        assert_eq!(by_unit, "systemctl set-property --runtime a.service MemoryHigh=infinity");
+    }
+}

@@ -1,0 +1,101 @@
+//! Nodes whose process the kernel stopped, as a quota of CPU time was used up. Each end counts its own stops.
+
+use super::part::{Direction, Part, Place};
+use super::{Court, Fault, Kind};
+use crate::cluster::{Cluster, Stop};
+use crate::topology::short;
+use std::collections::BTreeMap;
+
+/// A quota binds if it was used up in at least so many periods, and in this share of those in which the process ran.
+/// The start of a program uses up a small quota once.
+const FEWEST_STOPS: u64 = 2;
+const STOPPED_SHARE: f64 = 0.05;
+
+impl Stop {
+    fn binds(&self) -> bool {
+        let share = self.stopped_periods as f64 / self.periods.max(1) as f64;
+        self.stopped_periods >= FEWEST_STOPS && share >= STOPPED_SHARE
+    }
+
+    fn words(&self) -> String {
+        let Stop { stopped_periods, periods, period_ms, group, cpus, .. } = self;
+        let stopped_s = self.stopped_ms / 1e3;
+        format!(
+            "in {stopped_periods} of {periods} periods of {period_ms} ms ({stopped_s:.2} s), as the quota of the control \
+             group {group} ({cpus} CPUs) was used up"
+        )
+    }
+}
+
+/// The quota that stopped each node most, where one did.
+pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, Stop> {
+    let mut all = BTreeMap::<usize, Vec<Stop>>::new();
+    for pair in &cluster.pairs {
+        for (node, end) in pair.nodes.iter().zip(pair.ends.iter().flatten()) {
+            let own = all.entry(*node).or_default();
+            end.stops.iter().flatten().for_each(|stop| stop.add_to(own));
+        }
+    }
+    let most = |(node, stops): (usize, Vec<Stop>)| {
+        let binding = stops.into_iter().filter(Stop::binds);
+        Some((node, binding.max_by_key(|stop| stop.stopped_periods)?))
+    };
+    all.into_iter().filter_map(most).collect()
+}
+
+impl Court<'_> {
+    /// A fault for each quota that stopped nodes. Nodes in groups of one name have one.
+    pub(super) fn stopped(&self) -> Vec<Fault> {
+        let mut by_quota = BTreeMap::<(&str, String), Vec<usize>>::new();
+        for (node, stop) in &self.stops {
+            let quota = (stop.file.as_str(), format!("{} {}", stop.cpus, stop.period_ms));
+            by_quota.entry(quota).or_default().push(*node);
+        }
+        by_quota.values().map(|nodes| self.stopped_fault(nodes)).collect()
+    }
+
+    fn stopped_fault(&self, nodes: &[usize]) -> Fault {
+        let mut all = Vec::new();
+        nodes.iter().for_each(|node| self.stops[node].add_to(&mut all));
+        let stop = &all[0];
+        let names = short(&nodes.iter().map(|node| self.name(*node)).collect::<Vec<_>>());
+        let (processes, container) = match nodes {
+            [_] => ("its process", "its container"),
+            _ => ("their processes", "their containers"),
+        };
+        let remedy = if stop.is_read_only {
+            format!("ask whoever started {container} to raise it")
+        } else {
+            format!("raise it in {} there", stop.file)
+        };
+        let words = stop.words();
+        let sentence = format!("{names}: the kernel stopped {processes} {words}; {remedy}");
+        let fault = self.fault(Kind::Starved, nodes, None, sentence);
+        let place = match nodes {
+            [node] => Some(Place { part: Part::Node(*node), direction: Direction::Both }),
+            _ => None,
+        };
+        Fault { place, ..fault }
+    }
+
+    /// Whether stops are enough of a reason for a fault that figures of pairs show: a process that is stopped is slow
+    /// with all others, and loses nothing.
+    pub(super) fn is_by_stops(&self, fault: &Fault) -> bool {
+        let is_of_time = matches!(fault.kind, Kind::Starved | Kind::Slow | Kind::Jittery);
+        let is_stopped = |node: &usize| self.stops.contains_key(node);
+        is_of_time
+            && fault.place.is_some_and(|place| match place.part {
+                Part::Node(node) => is_stopped(&node),
+                Part::Pair(nodes) => nodes.iter().any(is_stopped),
+                Part::Uplink(group) | Part::Switch(group) => self.are_half_stopped(group),
+                Part::Tier(_) => false,
+            })
+    }
+
+    /// Whether at least half of a switch's nodes were stopped: the best of all its ways is then theirs.
+    fn are_half_stopped(&self, group: usize) -> bool {
+        let members = self.explanation.network.members(group);
+        let stopped = members.iter().filter(|node| self.stops.contains_key(node)).count();
+        2 * stopped >= members.len()
+    }
+}

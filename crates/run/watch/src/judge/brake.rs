@@ -1,0 +1,85 @@
+//! Part of the rule `quota`: busy threads in a control group that holds them back by another setting than a quota.
+
+use super::facts::{Facts, Sitter, count};
+use crate::finding::Finding;
+use crate::remedy::Remedy;
+use crate::seating::GroupBrake;
+use std::collections::HashSet;
+
+/// Threads of an idle group that wait less than this share of the time, in percent, are not held back: nobody else
+/// wants their CPUs.
+const WAITS_PERCENT: f64 = 10.0;
+
+pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    facts.seating.brakes.iter().filter_map(|brake| of_brake(facts, brake)).collect()
+}
+
+fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
+    let tids: HashSet<_> = brake.tids.iter().collect();
+    let is_held = |sitter: &&Sitter| tids.contains(&sitter.tid()) && sitter.is_busy();
+    let busy: Vec<&Sitter> = facts.sitters.iter().filter(is_held).collect();
+    let waits = |sitter: &&Sitter| sitter.thread.wait_percent.unwrap_or(0.0);
+    let most = busy.iter().map(waits).fold(0.0, f64::max);
+    let GroupBrake { group, file, words, .. } = brake;
+    let threads = count(busy.len(), "busy thread");
+    let what = match file.rsplit('/').next().unwrap_or_default() {
+        "cpu.idle" if most >= WAITS_PERCENT => format!(
+            "the control group {group} is {words} and has {threads}, which ran only while nothing else wanted the CPU, \
+             and waited up to {most:.0} % of the time"
+        ),
+        "cpu.uclamp.max" if !busy.is_empty() => {
+            format!("the control group {group} is {words} and has {threads}: the kernel keeps their CPUs slow")
+        }
+        // Threads that are stopped are not busy.
+        "memory.high" if brake.stops_watched.is_some_and(|stops| stops > 0) => {
+            let rate = brake.stops_watched.unwrap_or(0) as f64 / facts.seating.watched_s.max(1e-3);
+            format!("the control group {group} is {words}: the kernel stopped its threads {rate:.0} times a second")
+        }
+        _ => return None,
+    };
+    let mut finding = Finding::wrong("quota", what).tids(busy.iter().map(|sitter| sitter.tid()));
+    finding = finding.since(facts.seating.watched_s);
+    if let Some(first) = busy.first() {
+        finding = finding.of(first.thread.pid);
+    }
+    Some(if brake.is_read_only {
+        finding.advised(format!(
+            "ask whoever started this container to change {file}, which cannot be written from inside"
+        ))
+    } else {
+        finding.mended_by(Remedy::release_group(file, brake.unit.as_deref()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    fn held(file: &str, stops_watched: Option<u64>, wait_percent: f64) -> Vec<Finding> {
+        let mut made = Made::new(4).busy(7, 7, "0-3", 50.0, wait_percent);
+        let brake = GroupBrake {
+            group: "/box".to_owned(),
+            file: format!("/c/box/{file}"),
+            words: "slow".to_owned(),
+            stops_watched,
+            tids: vec![7],
+            ..GroupBrake::default()
+        };
+        made.seating.brakes.push(brake);
+        judge(&made.facts())
+    }
+
+    #[test]
+    fn a_group_that_holds_busy_threads_back_is_told_with_its_remedy() {
+        let idle = held("cpu.idle", None, 40.0);
+        assert!(idle[0].what.starts_with("the control group /box is slow and has 1 busy thread, which"), "{idle:?}");
+        assert_eq!(idle[0].remedy.as_deref(), Some("echo 0 > /c/box/cpu.idle"));
+        assert_eq!(held("cpu.idle", None, 2.0), [], "nobody else wants the CPU");
+        let clamped = held("cpu.uclamp.max", None, 0.0);
+        assert_eq!(clamped[0].remedy.as_deref(), Some("echo max > /c/box/cpu.uclamp.max"));
+        let memory = held("memory.high", Some(8), 0.0);
+        assert!(memory[0].what.contains("stopped its threads 8 times a second"), "{memory:?}");
+        assert_eq!(held("memory.high", Some(0), 0.0), []);
+    }
+}
