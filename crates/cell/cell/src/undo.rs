@@ -3,6 +3,7 @@
 //! Cells may end in another order than they began. If a younger cell changed the same path on top, its journal is
 //! given the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
 
+mod forgotten;
 mod heirs;
 
 use crate::change::{Change, What};
@@ -63,6 +64,7 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
         fault::point();
     }
     left.extend(widen_heirs(root, &journal, others)?);
+    left.extend(forgotten::find(root, &journal));
     let open = everywhere(root, others);
     others.iter().for_each(|other| narrow_again(root, other, &open));
     // Without a journal, the cell would be taken for one that has lost it.
@@ -158,7 +160,8 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
         let put = thread_mask::set_affinity(&change.path, &mask);
         return put.err().filter(|error| !error.is_absent()).and_then(|error| left(error.source.to_string()));
     }
-    if !change.same(&current, &change.new) && !was_widened(change, &current, open) {
+    let is_ours = change.same(&current, &change.new) || change.is_mask_given(&current);
+    if !is_ours && !was_widened(change, &current, open) {
         return left(format!("somebody changed it to '{current}'; it was '{}'", change.old));
     }
     let put = match change.what {
@@ -244,6 +247,7 @@ fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet)
         return Ok(None);
     }
     let is_ours = ours.iter().any(|value| change.same(value, &current))
+        || change.is_mask_given(&current)
         || is_within(change.what, &current, &value)
         || was_widened(change, &current, open)
         || widened_by_kernel(change, &current).is_some();
