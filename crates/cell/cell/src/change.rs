@@ -90,11 +90,12 @@ impl Change {
         }
     }
 
-    /// Whether a thread has the mask that it was given, but for CPUs that are offline now.
+    /// Whether a mask or cpuset is the one that was given, but for CPUs that are offline now: the kernel takes these
+    /// out of masks, and of cpusets of version 1.
     #[must_use]
-    pub fn is_mask_given(&self, current: &str) -> bool {
+    pub fn is_given(&self, current: &str) -> bool {
         let (given, found) = (CpuSet::of_list(&self.new), CpuSet::of_list(current));
-        self.what == What::Affinity
+        matches!(self.what, What::Affinity | What::Cpus)
             && given.zip(found).is_some_and(|(given, found)| affinity::is_as_given(&given, &found))
     }
 

@@ -56,12 +56,16 @@ pub fn close(site: &mut Site<'_>, backend: Backend, layout: &Layout) -> Result<O
 }
 
 /// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those without some CPU that
-/// is open to all threads now. They are noted first, so that they are the last to be put back.
+/// is open to all threads now. They are noted first, so that they are the last to be put back. Kernels that forget CPUs
+/// which are offline do so in all masks.
 fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&task::Task) -> bool) -> Vec<Change> {
     let everywhere = site.rest.with(&site.cell);
+    let forgets = seatmap_os::affinity::forgets_offline();
+    let forgotten = if forgets { seatmap_os::affinity::offline() } else { CpuSet::default() };
     let mask = |task: task::Task| {
         let old = task.cpus().filter(|_| !task.is_bound && concerns(&task))?;
-        (!everywhere.is_subset(&old)).then(|| narrowing(site, &task, &old))
+        let is_noted = !everywhere.is_subset(&old) || old.meets(&forgotten);
+        is_noted.then(|| narrowing(site, &task, &old))
     };
     task::all(site.root).into_iter().filter_map(mask).collect()
 }
