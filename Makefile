@@ -74,6 +74,7 @@ lab:
 	./scripts/lab/v9fs target/faults/release/seatmap
 	./scripts/lab/numa target/faults/release/seatmap
 	./scripts/lab/stacked target/faults/release/seatmap
+	./scripts/lab/offline target/faults/release/seatmap
 
 races:
 	./scripts/thread-sanitizer

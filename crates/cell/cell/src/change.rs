@@ -1,8 +1,8 @@
 //! One change to the host, as it stands in a journal.
 
 use crate::thread_mask;
-use seatmap_os::CpuSet;
 use seatmap_os::root::{FileError, Root};
+use seatmap_os::{CpuSet, affinity};
 use serde::{Deserialize, Serialize};
 
 /// The kind of setting that is changed. It says how two values compare and how the change is undone.
@@ -85,9 +85,18 @@ impl Change {
         match self.what {
             What::Folder if root.has(&self.path) => Ok(self.new.clone()),
             What::Folder => Ok(self.old.clone()),
-            What::Affinity => thread_mask::affinity(root, &self.path, self.started_ticks),
+            What::Affinity => thread_mask::mask(root, &self.path, self.started_ticks),
             _ => root.read(&self.path),
         }
+    }
+
+    /// Whether a mask or cpuset is the one that was given, but for CPUs that are offline now: the kernel takes these
+    /// out of masks, and of cpusets of version 1.
+    #[must_use]
+    pub fn is_given(&self, current: &str) -> bool {
+        let (given, found) = (CpuSet::of_list(&self.new), CpuSet::of_list(current));
+        matches!(self.what, What::Affinity | What::Cpus)
+            && given.zip(found).is_some_and(|(given, found)| affinity::is_as_given(&given, &found))
     }
 
     /// Whether two values mean the same: the kernel may spell one otherwise than we wrote it.

@@ -7,6 +7,7 @@ pub mod v2;
 use crate::backend::Backend;
 use crate::change::{Change, What};
 use crate::site::{Site, SiteError};
+use seatmap_os::CpuSet;
 use seatmap_os::layout::Layout;
 use seatmap_os::task;
 
@@ -55,24 +56,32 @@ pub fn close(site: &mut Site<'_>, backend: Backend, layout: &Layout) -> Result<O
 }
 
 /// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those without some CPU that
-/// is open to all threads now. They are noted first, so that they are the last to be put back.
+/// is open to all threads now. They are noted first, so that they are the last to be put back. Kernels that forget CPUs
+/// which are offline do so in all masks.
 fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&task::Task) -> bool) -> Vec<Change> {
     let everywhere = site.rest.with(&site.cell);
+    let forgets = seatmap_os::affinity::forgets_offline();
+    let forgotten = if forgets { seatmap_os::affinity::offline() } else { CpuSet::default() };
     let mask = |task: task::Task| {
         let old = task.cpus().filter(|_| !task.is_bound && concerns(&task))?;
-        (!everywhere.is_subset(&old)).then(|| narrowing(site, &task, &old))
+        let is_noted = !everywhere.is_subset(&old) || old.meets(&forgotten);
+        is_noted.then(|| narrowing(site, &task, &old))
     };
     task::all(site.root).into_iter().filter_map(mask).collect()
 }
 
-fn narrowing(site: &Site<'_>, task: &task::Task, old: &seatmap_os::CpuSet) -> Change {
-    Change {
-        what: What::Affinity,
-        path: task.folder(),
-        old: old.to_string(),
-        new: old.outside(&site.cell, &site.rest).to_string(),
-        started_ticks: Some(task.started_ticks),
-    }
+fn narrowing(site: &Site<'_>, task: &task::Task, old: &CpuSet) -> Change {
+    let (what, path, started_ticks) = (What::Affinity, task.folder(), Some(task.started_ticks));
+    // A thread that ends now needs no mask.
+    let back = seatmap_os::affinity::to_put_back(task.tid).unwrap_or_else(|_| old.clone());
+    let new = given(old.outside(&site.cell, &site.rest));
+    Change { what, path, old: back.to_string(), new: new.to_string(), started_ticks }
+}
+
+/// The mask that the kernel makes of one that a thread is given: what is noted is compared with it when the cell goes.
+fn given(mask: CpuSet) -> CpuSet {
+    let lasting = mask.without(&seatmap_os::affinity::offline());
+    if lasting.is_empty() || !seatmap_os::affinity::forgets_offline() { mask } else { lasting }
 }
 
 /// Gives threads the masks that they should have now, where the kernel has changed or not yet narrowed them.

@@ -1,18 +1,18 @@
 //! Affinity masks as files: a journal names a thread by its folder in `/proc`.
 
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::task;
 use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{affinity, task};
 use std::io;
 
-/// The mask of the thread of this folder, if it is still the one that started then.
-pub(crate) fn affinity(root: &Root, folder: &str, started_ticks: Option<u64>) -> Result<String, FileError> {
+/// The whole mask of the thread of this folder, if it is still the one that started then.
+pub(crate) fn mask(root: &Root, folder: &str, started_ticks: Option<u64>) -> Result<String, FileError> {
     let tid = tid_of(folder)?;
     let task = task::in_folder(root, folder, tid)?;
     if task.is_none_or(|task| started_ticks.is_some_and(|ticks| ticks != task.started_ticks)) {
         return Err(gone(folder));
     }
-    let mask = CpuSet::of_thread(tid).map_err(at(folder))?;
+    let mask = affinity::whole(tid).map_err(at(folder))?;
     Ok(mask.to_string())
 }
 
@@ -43,7 +43,7 @@ mod tests {
         let own = std::process::id() as Tid;
         let task = task::Task::of(own).unwrap();
         let folder = task.folder();
-        assert!(affinity(&Root::new("/"), &folder, Some(task.started_ticks)).is_ok());
-        assert!(affinity(&Root::new("/"), &folder, Some(1)).unwrap_err().is_absent());
+        assert!(mask(&Root::new("/"), &folder, Some(task.started_ticks)).is_ok());
+        assert!(mask(&Root::new("/"), &folder, Some(1)).unwrap_err().is_absent());
     }
 }

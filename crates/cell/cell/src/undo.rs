@@ -3,6 +3,7 @@
 //! Cells may end in another order than they began. If a younger cell changed the same path on top, its journal is
 //! given the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
 
+mod forgotten;
 mod heirs;
 
 use crate::change::{Change, What};
@@ -11,12 +12,12 @@ use crate::fault;
 use crate::journal::{Journal, Line, Stage};
 use crate::settings;
 use crate::thread_mask;
-use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::Root;
 use seatmap_os::task;
+use seatmap_os::{CpuSet, affinity};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
@@ -63,6 +64,7 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
         fault::point();
     }
     left.extend(widen_heirs(root, &journal, others)?);
+    left.extend(forgotten::find(root, &journal));
     let open = everywhere(root, others);
     others.iter().for_each(|other| narrow_again(root, other, &open));
     // Without a journal, the cell would be taken for one that has lost it.
@@ -99,11 +101,13 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
     let own = journal.header.set();
     let open = everywhere(root, others).without(&own);
     let inside = inside(root, journal);
+    let narrowed = narrowed_whole(journal, &open.with(&own));
     // A thread inside that may use the whole cell has the mask of its cpuset, also where a user moved it in.
     let is_given =
         |task: &task::Task, now: &CpuSet| *now == own && (inside.contains(&task.tid) || inside.contains(&task.pid));
     let chosen = |task: task::Task| {
-        let now = task.cpus().filter(|now| !task.is_bound && !open.is_subset(now) && !is_given(&task, now))?;
+        let is_chosen = |now: &CpuSet| !open.is_subset(now) && !is_given(&task, now) && !narrowed.contains(now);
+        let now = task.cpus().filter(|now| !task.is_bound && is_chosen(now))?;
         let (path, mask) = (task.folder(), now.to_string());
         let is_known = journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
         let started_ticks = Some(task.started_ticks);
@@ -114,6 +118,14 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
     if !lines.is_empty() {
         journal.append_or_take(lines);
     }
+}
+
+/// The masks that the cell gave to threads which could run everywhere. Threads that were created since have them as
+/// well, also where a CPU that was offline then has come back, and did not choose them.
+fn narrowed_whole(journal: &Journal, everywhere: &CpuSet) -> BTreeSet<CpuSet> {
+    let masks = journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
+    let was_whole = |change: &&Change| CpuSet::of_list(&change.old).is_some_and(|old| everywhere.is_subset(&old));
+    masks.filter(was_whole).filter_map(|change| CpuSet::of_list(&change.new)).collect()
 }
 
 /// Threads, or processes, in the cell's groups.
@@ -158,7 +170,8 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
         let put = thread_mask::set_affinity(&change.path, &mask);
         return put.err().filter(|error| !error.is_absent()).and_then(|error| left(error.source.to_string()));
     }
-    if !change.same(&current, &change.new) && !was_widened(change, &current, open) {
+    let is_ours = change.same(&current, &change.new) || change.is_given(&current);
+    if !is_ours && !was_widened(change, &current, open) {
         return left(format!("somebody changed it to '{current}'; it was '{}'", change.old));
     }
     let put = match change.what {
@@ -170,9 +183,11 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
     put.err().filter(|error| !error.is_absent()).and_then(|error| left(error.source.to_string()))
 }
 
-/// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run everywhere.
+/// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run everywhere, on CPUs that are
+/// offline as well.
 fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
-    change.what == What::Affinity && CpuSet::of_list(current).as_ref() == Some(open)
+    let is_everywhere = |current: CpuSet| current.without(&affinity::offline()) == *open;
+    change.what == What::Affinity && CpuSet::of_list(current).is_some_and(is_everywhere)
 }
 
 /// The mask for a thread of the kernel that the kernel itself has widened while the cell stood, as it does to its
@@ -244,6 +259,7 @@ fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet)
         return Ok(None);
     }
     let is_ours = ours.iter().any(|value| change.same(value, &current))
+        || change.is_given(&current)
         || is_within(change.what, &current, &value)
         || was_widened(change, &current, open)
         || widened_by_kernel(change, &current).is_some();

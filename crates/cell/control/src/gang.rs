@@ -7,7 +7,7 @@ use seatmap_cell::fault;
 use seatmap_os::Tid;
 use seatmap_os::task;
 use seatmap_os::task::Task;
-use seatmap_os::{CpuSet, Root, group};
+use seatmap_os::{CpuSet, Root, affinity, group};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub fn members(root: &Root, folder: &str) -> Vec<Stopped> {
     // Version 2 lists processes, version 1 threads.
     let inside = task::all(root).into_iter().filter(|task| members.contains(&task.tid) || members.contains(&task.pid));
     let one = |task: Task| {
-        let cpus = task.cpus()?.to_string();
+        let cpus = affinity::to_put_back(task.tid).ok()?.to_string();
         Some(Stopped { tid: task.tid, pid: task.pid, started_ticks: task.started_ticks, cpus })
     };
     inside.filter(|task| !task.has_ended()).filter_map(one).collect()

@@ -89,7 +89,8 @@ impl CpuSet {
         (0..groups).rev().map(|group| format!("{:08x}", bits(group))).collect::<Vec<_>>().join(",")
     }
 
-    /// The CPUs that a thread may run on; thread 0 is the caller.
+    /// The CPUs that a thread may run on now; thread 0 is the caller. CPUs of its mask that are offline are missing:
+    /// what is put back later is read by [`crate::affinity::to_put_back`].
     ///
     /// # Errors
     /// The kernel's error: `ESRCH` where the thread has gone.

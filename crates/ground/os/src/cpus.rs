@@ -1,6 +1,8 @@
 //! The CPUs of this computer, and why one of them is not available.
 
-use crate::CpuList;
+use crate::kernel::Scheduler;
+use crate::root::Root;
+use crate::{CpuList, CpuSet};
 use crate::{affinity, small};
 
 /// Why a CPU cannot be measured on.
@@ -31,14 +33,18 @@ pub enum CpuError {
 }
 
 /// The CPUs of this computer in the kernel's three circles.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpus {
     /// The CPUs that are plugged in.
     pub present: Vec<u32>,
     /// The CPUs that run.
     pub online: Vec<u32>,
-    /// Open to this process.
+    /// The CPUs of this process's mask: it runs there without having asked.
     pub allowed: Vec<u32>,
+    /// The CPUs outside that mask that this process may use if it names them: the kernel was started to set them apart
+    /// (`isolcpus=`, `nohz_full=`), so that no process begins with them. None where a taskset, and not the kernel, has
+    /// narrowed the mask.
+    pub set_apart: Vec<u32>,
 }
 
 impl Cpus {
@@ -51,7 +57,32 @@ impl Cpus {
         let circle = |name: &str| listed(&format!("/sys/devices/system/cpu/{name}"));
         let online = circle("online").unwrap_or_else(|| allowed.clone());
         let present = circle("present").unwrap_or_else(|| online.clone());
-        Ok(Cpus { present, online, allowed })
+        let set_apart = set_apart(&Root::new("/"));
+        let granted = if set_apart.is_empty() { None } else { affinity::granted().ok() };
+        let mut cpus = Cpus { present, online, allowed, set_apart: Vec::new() };
+        if let Some(granted) = granted {
+            cpus.set_apart = cpus.open_of(&set_apart, &granted);
+        }
+        Ok(cpus)
+    }
+
+    /// Those CPUs that are set apart and open to this process, by what its cpuset grants. A mask that leaves out other
+    /// CPUs as well was narrowed by a taskset, which binds.
+    fn open_of(&self, set_apart: &CpuSet, granted: &CpuSet) -> Vec<u32> {
+        let set = |cpus: &[u32]| cpus.iter().copied().collect::<CpuSet>();
+        let open = granted.within(&set(&self.online));
+        let allowed = set(&self.allowed);
+        match open.without(set_apart).is_subset(&allowed) {
+            true => open.within(set_apart).without(&allowed).list().0,
+            false => Vec::new(),
+        }
+    }
+
+    /// The CPUs that this process may use, those set apart included, ascending.
+    #[must_use]
+    pub fn reachable(&self) -> Vec<u32> {
+        let all = self.allowed.iter().chain(&self.set_apart);
+        all.copied().collect::<CpuSet>().list().0
     }
 
     /// CPUs that are present and not online.
@@ -69,16 +100,24 @@ impl Cpus {
     }
 
     fn check_one(&self, cpu: u32) -> Result<(), CpuError> {
-        if self.allowed.contains(&cpu) {
+        if self.allowed.contains(&cpu) || self.set_apart.contains(&cpu) {
             Ok(())
         } else if !self.present.contains(&cpu) {
             Err(CpuError::Absent { cpu, present: CpuList(self.present.clone()).to_string() })
         } else if !self.online.contains(&cpu) {
             Err(CpuError::Offline { cpu })
         } else {
-            Err(CpuError::Forbidden { cpu, allowed: CpuList(self.allowed.clone()).to_string() })
+            Err(CpuError::Forbidden { cpu, allowed: CpuList(self.reachable()).to_string() })
         }
     }
+}
+
+/// The CPUs that the kernel was started to keep tasks or the tick away from: `isolcpus=` and `nohz_full=`.
+#[must_use]
+pub fn set_apart(root: &Root) -> CpuSet {
+    let kernel = Scheduler::read(root);
+    let listed = |list: &str| CpuSet::of_list(list).unwrap_or_default();
+    listed(&kernel.isolated).with(&listed(&kernel.no_hz_full))
 }
 
 fn listed(path: &str) -> Option<Vec<u32>> {
@@ -91,12 +130,36 @@ mod tests {
 
     #[test]
     fn each_circle_has_its_word() {
-        let cpus = Cpus { present: vec![0, 1, 2, 3], online: vec![0, 1, 3], allowed: vec![0, 3] };
+        let (present, online, allowed) = (vec![0, 1, 2, 3], vec![0, 1, 3], vec![0, 3]);
+        let cpus = Cpus { present, online, allowed, set_apart: Vec::new() };
         assert_eq!(cpus.check(&[0, 3]), Ok(()));
         assert_eq!(cpus.check(&[0, 9]), Err(CpuError::Absent { cpu: 9, present: "0-3".into() }));
         assert_eq!(cpus.check(&[2]), Err(CpuError::Offline { cpu: 2 }));
         assert_eq!(cpus.check(&[1]), Err(CpuError::Forbidden { cpu: 1, allowed: "0,3".into() }));
         assert_eq!(cpus.offline(), [2]);
+    }
+
+    fn open_of(allowed: &[u32], granted: &str) -> Vec<u32> {
+        let online = (0..6).collect();
+        let cpus = Cpus { online, allowed: allowed.to_vec(), ..Cpus::default() };
+        cpus.open_of(&CpuSet::of_list("2-3").unwrap(), &CpuSet::of_list(granted).unwrap())
+    }
+
+    #[test]
+    fn cpus_set_apart_are_open_unless_a_cpuset_or_a_taskset_takes_them() {
+        assert_eq!(open_of(&[0, 1, 4, 5], "0-7"), [2, 3], "6 and 7 are offline");
+        assert_eq!(open_of(&[0, 1], "0-2"), [2], "the cpuset has no CPU 3");
+        assert_eq!(open_of(&[0, 1], "0-1,4"), Vec::<u32>::new(), "a taskset left out CPU 4, too");
+        assert_eq!(open_of(&[2], "0-5"), Vec::<u32>::new(), "a taskset onto one of them");
+        assert_eq!(open_of(&[0, 1, 2, 4, 5], "0-5"), [3]);
+    }
+
+    #[test]
+    fn a_cpu_that_is_set_apart_can_be_named() {
+        let (present, online, allowed) = (vec![0, 1, 2, 3], vec![0, 1, 2, 3], vec![0, 3]);
+        let cpus = Cpus { present, online, allowed, set_apart: vec![1] };
+        assert_eq!((cpus.check(&[1, 3]), cpus.reachable()), (Ok(()), vec![0, 1, 3]));
+        assert_eq!(cpus.check(&[2]), Err(CpuError::Forbidden { cpu: 2, allowed: "0,1,3".into() }));
     }
 
     #[test]

@@ -116,14 +116,21 @@ impl Limits {
     }
 }
 
+/// Whether paths of control groups begin at the root of each hierarchy for this process, as they do outside
+/// containers.
+#[must_use]
+pub fn is_first_namespace(root: &Root) -> bool {
+    let namespace = std::fs::read_link(root.path("/proc/self/ns/cgroup"));
+    namespace.is_ok_and(|namespace| namespace.as_os_str() == FIRST_NAMESPACE)
+}
+
 impl Hierarchies {
     /// Reads them from the mounts.
     #[must_use]
     pub fn read(root: &Root) -> Self {
-        let namespace = std::fs::read_link(root.path("/proc/self/ns/cgroup"));
         Hierarchies {
             mounted: mounts::all(root).into_iter().filter_map(|mount| Hierarchy::of(root, mount)).collect(),
-            is_first_namespace: namespace.is_ok_and(|namespace| namespace.as_os_str() == FIRST_NAMESPACE),
+            is_first_namespace: is_first_namespace(root),
         }
     }
 

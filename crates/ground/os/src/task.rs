@@ -82,10 +82,10 @@ impl Task {
         format!("/proc/{}", self.tid)
     }
 
-    /// The CPUs that it may run on; `None` where it has gone.
+    /// The whole mask that it has, CPUs that are offline included; `None` where it has gone.
     #[must_use]
     pub fn cpus(&self) -> Option<CpuSet> {
-        CpuSet::of_thread(self.tid).ok()
+        crate::affinity::whole(self.tid).ok()
     }
 
     /// Whether it has ended, and only its parent has not asked how.

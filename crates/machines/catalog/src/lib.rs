@@ -8,6 +8,7 @@
 //! | [`machine`] | a machine: this host, a profile, a description or a model |
 //! | [`capability`] | what a machine can do, and the error of one that cannot |
 //! | [`runner`] | what runs programs on a machine |
+//! | [`usable`] | the CPUs of this host that a placement may use now |
 //! | [`bundled`] | the machines that come with Seatmap |
 #![deny(missing_docs)]
 
@@ -15,6 +16,7 @@ pub mod bundled;
 pub mod capability;
 pub mod machine;
 pub mod runner;
+pub mod usable;
 
 pub use capability::{Capability, Lacks};
 pub use machine::{Machine, MachineKind, OpenError, ProfileError, Surroundings};

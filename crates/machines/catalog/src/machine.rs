@@ -342,7 +342,7 @@ fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
         date: Some(around.today.to_owned()),
         tool: Some(around.tool.to_owned()),
     };
-    let mut profile = Profile::new(host_name(), origin, topology::of_host()?);
+    let mut profile = Profile::new(host_name(), origin, topology::reachable()?);
     profile.environment = seatmap_host::environment::read();
     Ok(profile)
 }

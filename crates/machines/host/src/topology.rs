@@ -38,6 +38,7 @@ use nest::{Kind, Numbers};
 use nodes::{Node, Nodes};
 use seatmap_machine::import::MAX_PUS;
 use seatmap_machine::{Pu, Topology};
+use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuSet, affinity};
 use std::collections::HashMap;
 use std::path::Path;
@@ -99,19 +100,43 @@ pub enum GatherError {
     Topology(#[from] TopologyError),
 }
 
-/// The PUs that this process may use, with what they share.
+/// The PUs of this process's mask, with what they share.
 ///
 /// # Errors
 /// [`TopologyError`], if the kernel does not say which PUs they are.
 pub fn of_host() -> Result<Topology, TopologyError> {
-    let allowed: CpuSet = affinity::current()?.into_iter().collect();
+    Ok(of_cpus(&affinity::current()?.into_iter().collect()))
+}
+
+/// The PUs that this process may use if it names them: those of its mask, and those that the kernel was started to set
+/// apart (`isolcpus=`).
+///
+/// # Errors
+/// [`TopologyError`], if the kernel does not say which PUs they are.
+pub fn reachable() -> Result<Topology, TopologyError> {
+    Ok(of_cpus(&Cpus::read()?.reachable().into_iter().collect()))
+}
+
+/// The PUs that run and that the cpuset of this process allows; its own mask hides none.
+///
+/// # Errors
+/// [`TopologyError`], if the kernel does not say which PUs they are.
+pub fn of_cpuset() -> Result<Topology, TopologyError> {
+    let own: CpuSet = affinity::current()?.into_iter().collect();
+    let online: CpuSet = Cpus::read()?.online.into_iter().collect();
+    // Where a filter of system calls forbids to ask, the own CPUs are known.
+    let granted = affinity::granted().map(|granted| granted.within(&online)).unwrap_or_default();
+    Ok(of_cpus(&own.with(&granted)))
+}
+
+fn of_cpus(allowed: &CpuSet) -> Topology {
     let mut pus: HashMap<u32, Pu> = match of_tree(&Tree::of_host()) {
         Ok(topology) => topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
         // A sandbox without sysfs: only the mask is known.
         Err(_) => HashMap::new(),
     };
     let pus = allowed.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
-    Ok(Topology { pus })
+    Topology { pus }
 }
 
 /// The PUs of the computer whose `sys` and `proc` are in this folder, limited to the PUs that the gathering process

@@ -1,6 +1,6 @@
 //! The CPU of a thread that sends or answers small messages.
 
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuSet, affinity};
 
 /// Two threads whose CPUs the kernel chooses anew show its choices, and not the network: with both on one CPU, a
 /// round trip between two nodes of one computer takes 17 us, and with a sleeping CPU woken each time 110 us. So each
@@ -8,21 +8,24 @@ use seatmap_os::CpuSet;
 /// all.
 #[derive(Debug)]
 pub(crate) struct Seat {
-    /// The CPUs that this thread had; `None` where it cannot be seated.
+    /// The mask that this thread had; `None` where it cannot be seated.
     usual: Option<CpuSet>,
+    /// The CPU for trips: the last one that is online.
+    trips: Option<u32>,
     is_seated: bool,
 }
 
 impl Seat {
     /// The thread that calls, with its CPUs as they are.
     pub(crate) fn new() -> Self {
-        Seat { usual: CpuSet::of_thread(0).ok(), is_seated: false }
+        let trips = CpuSet::of_thread(0).ok().and_then(|now| now.last());
+        Seat { usual: affinity::to_put_back(0).ok(), trips, is_seated: false }
     }
 
     /// Seats the thread that calls for trips, or gives it all its CPUs back.
     pub(crate) fn for_trips(&mut self, seated: bool) {
         let Some(usual) = self.usual.as_ref().filter(|_| self.is_seated != seated) else { return };
-        let wanted = if seated { usual.last().map(CpuSet::single) } else { Some(usual.clone()) };
+        let wanted = if seated { self.trips.map(CpuSet::single) } else { Some(usual.clone()) };
         // A thread that cannot be seated measures as well, with more scatter.
         let _ = wanted.map(|cpus| cpus.give(0));
         self.is_seated = seated;

@@ -196,6 +196,14 @@ fn brake(brake: &Brake) -> Diagnosis {
 
 fn cpuset(cpus: &Cpus) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
+    let set_apart = CpuList(cpus.set_apart.clone());
+    if !set_apart.0.is_empty() && cpus.reachable().len() == cpus.online.len() {
+        let found = format!(
+            "all online CPUs, {allowed} unasked, and those that the kernel was started to set apart, {set_apart}, \
+             where they are named"
+        );
+        return diagnosis("cpuset", Severity::Ok, found, None);
+    }
     match cpus.allowed.len() < cpus.online.len() {
         true => {
             let found = format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
@@ -238,8 +246,11 @@ mod tests {
         assert_eq!(steal(Some(3.0)).level, Severity::No);
         assert_eq!(load(Some(2.0), 4).level, Severity::Fix);
         assert_eq!(load(Some(0.2), 4).level, Severity::Ok);
-        let cpus = Cpus { present: vec![0, 1, 2], online: vec![0, 1], allowed: vec![1] };
+        let (present, online, allowed) = (vec![0, 1, 2], vec![0, 1], vec![1]);
+        let cpus = Cpus { present, online, allowed, set_apart: Vec::new() };
         assert!(cpuset(&cpus).remedy.is_some() && offline(&cpus).found.contains("CPU 2 is"));
+        let apart = Cpus { set_apart: vec![0], ..cpus };
+        assert_eq!((cpuset(&apart).level, cpuset(&apart).remedy), (Severity::Ok, None));
     }
 
     /// Each remedy is executed, and the same look at the same files is then clean.

@@ -5,7 +5,7 @@
 //! and are left alone.
 
 use seatmap_os::task::Task;
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Tid, affinity};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -61,8 +61,9 @@ impl Masks {
 
     fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<Mask> {
         let started_ticks = Task::of(tid)?.started_ticks;
-        let now = CpuSet::of_thread(tid).ok()?;
-        let is_a_seat = self.sitters.values().any(|sitter| sitter.seat.as_ref() == Some(&now));
+        let now = affinity::whole(tid).ok()?;
+        let is_now = |seat: &CpuSet| affinity::is_as_given(seat, &now);
+        let is_a_seat = self.sitters.values().any(|sitter| sitter.seat.as_ref().is_some_and(is_now));
         let of_process = self.processes.get(&pid).or_else(|| self.processes.values().next()).cloned();
         let base = match of_process {
             Some(whole) if is_a_seat => {
@@ -70,7 +71,7 @@ impl Masks {
                 let _ = whole.give(tid);
                 whole
             }
-            _ => now,
+            _ => affinity::to_put_back(tid).ok()?,
         };
         let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
         let is_own = base != *whole && base.is_subset(whole);
@@ -111,7 +112,7 @@ impl Masks {
         let mut sweep = Sweep::default();
         for (tid, sitter) in &mut self.sitters {
             let Some(seat) = sitter.seat.take() else { continue };
-            if CpuSet::of_thread(*tid).is_ok_and(|now| now != seat) {
+            if affinity::has_mask(*tid, &seat).is_ok_and(|has_it| !has_it) {
                 continue;
             }
             match sitter.base.give(*tid) {

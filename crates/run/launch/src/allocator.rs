@@ -18,7 +18,7 @@
 
 use crate::rule::SeatRule;
 use crate::seats::{Beyond, Seat, SeatList};
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Tid, affinity};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A thread that sits down, or that gets no seat.
@@ -198,11 +198,12 @@ impl SeatAllocator {
         of_path.or(self.order.first().copied()).filter(|_| self.skip == 0)
     }
 
-    /// Whether this is the mask of a seat, or of the waiting threads.
+    /// Whether this is the mask of a seat, or of the waiting threads, but for CPUs that are offline.
     #[must_use]
     pub fn is_a_seat(&self, mask: &CpuSet) -> bool {
-        let of_rules = || self.rules.iter().flat_map(|rule| &rule.seats).any(|seat| seat.cpus == *mask);
-        self.seats.cpus.contains(mask) || self.whole == *mask || of_rules()
+        let of_rules = self.rules.iter().flat_map(|rule| &rule.seats).map(|seat| &seat.cpus);
+        let mut seats = self.seats.cpus.iter().chain([&self.whole]).chain(of_rules);
+        seats.any(|seat| affinity::is_as_given(seat, mask))
     }
 
     /// Whether this process waits on the whole set.

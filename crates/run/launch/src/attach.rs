@@ -6,7 +6,7 @@ use crate::hampered::Hampered;
 use crate::pinner::Pinner;
 use crate::report::Report;
 use seatmap_os::task;
-use seatmap_os::{CpuSet, Root, Tid, proc_mount};
+use seatmap_os::{Root, Tid, affinity, proc_mount};
 
 /// The most looks for threads that were created meanwhile; a process that creates threads without end is not waited
 /// for.
@@ -36,7 +36,7 @@ pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, Laun
     if let Some(pid) = pids.iter().find(|pid| task::threads(**pid).is_empty()) {
         return Err(LaunchError::NoSuchProcess(*pid));
     }
-    let own = CpuSet::of_thread(0).map_err(LaunchError::system("read this process's affinity"))?;
+    let own = affinity::to_put_back(0).map_err(LaunchError::system("read this process's affinity"))?;
     let mut pinner = Pinner::new(seating, own, None);
     for pid in pids {
         for _ in 0..LOOKS {

@@ -15,7 +15,7 @@ use crate::signals::{self, Came, Signals};
 use crate::tracer::Tracer;
 use crate::verifier::{MemoryReport, Verifier};
 use crate::watch::Watch;
-use seatmap_os::{CpuSet, Root, proc_mount};
+use seatmap_os::{CpuSet, Root, affinity, proc_mount};
 use std::path::Path;
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ impl<'a> Launch<'a> {
     ) -> Result<Self, LaunchError> {
         proc_mount::check(&Root::new("/"))?;
         let LaunchOptions { start_at, home, widens, memory, verify_memory, mut link } = options;
-        let home = home.map_or_else(|| CpuSet::of_thread(0), Ok);
+        let home = home.map_or_else(|| affinity::to_put_back(0), Ok);
         let home = home.map_err(LaunchError::system("read this process's affinity"))?;
         let held = link.as_mut().and_then(|link| link.take_signals());
         let signals = held.map_or_else(Signals::hold, Ok).map_err(LaunchError::system("hold back signals"))?;

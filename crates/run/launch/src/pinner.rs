@@ -18,7 +18,7 @@ use crate::seats::Seat;
 use crate::threads::{Threads, Waited};
 use seatmap_os::task;
 use seatmap_os::task::{Family, Task};
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Tid, affinity};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -389,7 +389,7 @@ impl Pinner {
         let given = if is_there { Ok(()) } else { seat.cpus.give(tid) };
         let Some(record) = self.threads.record(tid) else { return };
         match given.map(|()| CpuSet::of_thread(tid)) {
-            Ok(Ok(found)) if found != seat.cpus => {
+            Ok(Ok(found)) if !affinity::is_as_given(&seat.cpus, &found) => {
                 record.trouble = Some(Trouble::Changed { cpus: seat.cpus.list(), to: found.list() });
             }
             // A thread that has ended since had the mask that it was given.
@@ -403,13 +403,17 @@ impl Pinner {
     /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a mask that the
     /// program chose itself is left alone. Returns whether there was a mask to give back.
     fn free(&self, tid: Tid) -> bool {
-        let inherited = CpuSet::of_thread(tid).ok().filter(|mask| *mask != self.home);
+        // The kernel's answer is cheaper than the thread's file, and most threads have the mask of this process.
+        if CpuSet::of_thread(tid).is_ok_and(|mask| mask == self.home) {
+            return false;
+        }
+        let inherited = affinity::whole(tid).ok();
         // Where setting the mask fails the thread is gone.
         inherited.is_some_and(|mask| self.seating.is_a_seat(&mask) && self.home.give(tid).is_ok())
     }
 
     fn is_on(&self, tid: Tid, cpus: &CpuSet) -> bool {
-        CpuSet::of_thread(tid).is_ok_and(|mask| mask == *cpus)
+        affinity::has_mask(tid, cpus).unwrap_or(false)
     }
 
     fn replaced(&mut self, tid: Tid, task: &Task) -> bool {
@@ -468,13 +472,13 @@ impl Pinner {
         let Some(living) = self.threads.living(tid) else { return false };
         let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else { return false };
         let Ok(mask) = CpuSet::of_thread(tid) else { return false };
-        if mask == seat.cpus {
+        if affinity::is_as_given(&seat.cpus, &mask) {
             if let Some(record) = self.threads.record(tid) {
                 record.is_on_seat();
             }
             return true;
         }
-        if has_waited && mask == *self.seating.whole() {
+        if has_waited && affinity::is_as_given(self.seating.whole(), &mask) {
             // The thread has restored the mask that it found at its start, after it sat down.
             self.sit(tid, &seat);
         } else if let Some(record) = self.threads.record(tid) {

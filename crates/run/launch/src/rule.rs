@@ -1,8 +1,7 @@
 //! Rules that seat threads by their name, process or number: `NAME=TASKS`, `NAME=CPUS`.
 
 use crate::seats::{Seat, SeatList};
-use crate::sets::{self, SetError};
-use seatmap_machine::Topology;
+use crate::sets::{self, Computer, SetError};
 use seatmap_os::CpuList;
 use seatmap_os::Tid;
 
@@ -65,13 +64,13 @@ impl SeatRule {
     pub fn parse(
         text: &str,
         seats: &SeatList,
-        topology: &dyn Fn() -> Result<Topology, String>,
+        computer: &dyn Fn() -> Result<Computer, String>,
     ) -> Result<Self, RuleError> {
         let shape = || RuleError::Shape(text.to_owned());
         let (who, places) = text.rsplit_once('=').filter(|(who, _)| !who.is_empty()).ok_or_else(shape)?;
         let who = Who::parse(who).ok_or_else(|| RuleError::Number(text.to_owned()))?;
         let member = |member: &str| match sets::is_set(member) {
-            true => shared(member, topology).map_err(|source| RuleError::Set { rule: text.to_owned(), source }),
+            true => shared(member, computer).map_err(|source| RuleError::Set { rule: text.to_owned(), source }),
             false => tasks(member, seats)
                 .ok_or_else(|| RuleError::NoSuchTask { rule: text.to_owned(), seats: described(seats) }),
         };
@@ -89,8 +88,8 @@ fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
     numbers.iter().map(|number| seats.of(seats.numbered(*number as usize)?)).collect()
 }
 
-fn shared(member: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Result<Vec<Seat>, SetError> {
-    Ok(sets::parse(member, topology)?.into_iter().map(Seat::shared).collect())
+fn shared(member: &str, computer: &dyn Fn() -> Result<Computer, String>) -> Result<Vec<Seat>, SetError> {
+    Ok(sets::parse(member, computer)?.into_iter().map(Seat::shared).collect())
 }
 
 impl Who {

@@ -11,12 +11,23 @@
 //! | `numa:0+1` | one, anywhere on both nodes |
 //!
 //! The numbers of cores, caches and dies are those that `seatmap show host` prints; nodes and packages go by the
-//! operating system's. A seat holds only CPUs that this process may use.
+//! operating system's. A seat holds only CPUs that this process may use. CPUs that the kernel was started to set apart
+//! (`isolcpus=`) belong to a seat where they are named, or where all CPUs of the named part are set apart: the kernel
+//! moves no thread between them and others.
 
 use seatmap_machine::{Level, Topology};
 use seatmap_os::CpuSet;
 use seatmap_os::{CpuList, CpuListError};
 use std::collections::BTreeMap;
+
+/// This computer, as far as seats name parts of it.
+#[derive(Clone, Debug, Default)]
+pub struct Computer {
+    /// The CPUs that this process may use, those set apart included.
+    pub topology: Topology,
+    /// The CPUs that the kernel was started to set apart.
+    pub set_apart: CpuSet,
+}
 
 /// The word before a plain list of CPUs that make up one seat.
 const CPUS: &str = "cpus";
@@ -59,18 +70,18 @@ pub fn is_set(member: &str) -> bool {
     member.split_once(':').is_some_and(|(word, _)| word == CPUS || level(word).is_some())
 }
 
-/// Reads a list of seats. The topology is asked for only where the list names a level, as reading it takes
+/// Reads a list of seats. The computer is asked for only where the list names a level, as reading it takes
 /// milliseconds.
 ///
 /// # Errors
 /// [`SetError`] for the first member that is wrong.
-pub fn parse(text: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Result<Vec<CpuSet>, SetError> {
-    let members = text.split(',').map(|member| seats(member.trim(), topology));
+pub fn parse(text: &str, computer: &dyn Fn() -> Result<Computer, String>) -> Result<Vec<CpuSet>, SetError> {
+    let members = text.split(',').map(|member| seats(member.trim(), computer));
     Ok(members.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// The seats of one member.
-fn seats(member: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Result<Vec<CpuSet>, SetError> {
+fn seats(member: &str, computer: &dyn Fn() -> Result<Computer, String>) -> Result<Vec<CpuSet>, SetError> {
     match member.split_once(':') {
         Some((CPUS, list)) => {
             let parts = list.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
@@ -78,8 +89,8 @@ fn seats(member: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Resul
         }
         Some((word, which)) if !word.starts_with(|first: char| first.is_ascii_digit()) => {
             let level = level(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
-            let topology = topology().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
-            of_level(member, level, which, &topology)
+            let computer = computer().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
+            of_level(member, level, which, &computer)
         }
         _ if member.starts_with(|first: char| first.is_ascii_digit()) => {
             Ok(cpus(member, member)?.into_iter().map(CpuSet::single).collect())
@@ -97,24 +108,39 @@ fn cpus(list: &str, member: &str) -> Result<Vec<u32>, SetError> {
     read.map(|list| list.0).map_err(|source| SetError::Cpus { text: member.to_owned(), source })
 }
 
-/// The seats on a level: `*` and ranges are one for each, `+` joins.
-fn of_level(member: &str, level: Level, which: &str, topology: &Topology) -> Result<Vec<CpuSet>, SetError> {
-    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for pu in &topology.pus {
+/// The CPUs of each part of a level, without those set apart where the part has others.
+fn parts(level: Level, computer: &Computer) -> BTreeMap<u32, CpuSet> {
+    let mut parts: BTreeMap<u32, CpuSet> = BTreeMap::new();
+    for pu in &computer.topology.pus {
         if let Some(number) = level.of(pu) {
-            groups.entry(number).or_default().push(pu.os);
+            parts.entry(number).or_default().insert(pu.os);
         }
     }
+    for cpus in parts.values_mut() {
+        let usual = cpus.without(&computer.set_apart);
+        if !usual.is_empty() {
+            *cpus = usual;
+        }
+    }
+    parts
+}
+
+/// The seats on a level: `*` and ranges are one for each, `+` joins. The parts that `*` means have CPUs that are not
+/// set apart, unless all are.
+fn of_level(member: &str, level: Level, which: &str, computer: &Computer) -> Result<Vec<CpuSet>, SetError> {
+    let groups = parts(level, computer);
     let group = |number: &u32| groups.get(number).ok_or_else(|| absent(member, level, &groups));
     let mask = |numbers: &[u32]| -> Result<CpuSet, SetError> {
         let groups = numbers.iter().map(group).collect::<Result<Vec<_>, _>>()?;
-        Ok(groups.into_iter().flatten().copied().collect())
+        Ok(groups.into_iter().flatten().collect())
     };
-    if which == "*" && !groups.is_empty() {
-        return groups.keys().map(|number| mask(&[*number])).collect();
+    if which == "*" && groups.is_empty() {
+        return Err(absent(member, level, &groups));
     }
     if which == "*" {
-        return Err(absent(member, level, &groups));
+        let is_usual = |cpus: &&CpuSet| !cpus.is_subset(&computer.set_apart);
+        let usual: Vec<CpuSet> = groups.values().filter(is_usual).cloned().collect();
+        return Ok(if usual.is_empty() { groups.into_values().collect() } else { usual });
     }
     let parts = which.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
     match &parts[..] {
@@ -123,7 +149,7 @@ fn of_level(member: &str, level: Level, which: &str, topology: &Topology) -> Res
     }
 }
 
-fn absent(member: &str, level: Level, groups: &BTreeMap<u32, Vec<u32>>) -> SetError {
+fn absent(member: &str, level: Level, groups: &BTreeMap<u32, CpuSet>) -> SetError {
     let word = level.name();
     let present = match groups.len() {
         0 => format!("nothing that it calls {word}"),
@@ -139,7 +165,7 @@ mod tests {
     use seatmap_machine::Pu;
 
     /// Two packages of two L3 caches of two cores.
-    fn topology() -> Result<Topology, String> {
+    fn computer() -> Result<Computer, String> {
         let pu = |os: u32| Pu {
             os,
             core: Some(os),
@@ -148,11 +174,25 @@ mod tests {
             package: Some(os / 4),
             ..Pu::default()
         };
-        Ok(Topology { pus: (0..8).map(pu).collect() })
+        let topology = Topology { pus: (0..8).map(pu).collect() };
+        Ok(Computer { topology, set_apart: CpuSet::default() })
+    }
+
+    #[test]
+    fn cpus_that_are_set_apart_are_named() {
+        let set_apart: CpuSet = [3, 6, 7].into_iter().collect();
+        let computer = || Ok(Computer { set_apart: set_apart.clone(), ..computer()? });
+        let read = |text: &str| {
+            let seats = parse(text, &computer).unwrap();
+            seats.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(read("l3:*"), ["0,1", "2", "4,5"], "the fourth cache has no others");
+        assert_eq!(read("l3:1,l3:3,core:3"), ["2", "6,7", "3"]);
+        assert_eq!(read("3,cpus:2-3,package:0"), ["3", "2,3", "0-2"]);
     }
 
     fn read(text: &str) -> Result<Vec<Vec<u32>>, String> {
-        let seats = parse(text, &topology).map_err(|error| error.to_string())?;
+        let seats = parse(text, &computer).map_err(|error| error.to_string())?;
         Ok(seats.iter().map(|seat| seat.iter().collect()).collect())
     }
 
@@ -179,13 +219,13 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_is_too_much(text in "[a-z0-9:,*+-]{0,20}") {
-            let _ = parse(&text, &topology);
+            let _ = parse(&text, &computer);
         }
 
         #[test]
         fn plain_lists_mean_what_they_mean_elsewhere(cpus in prop::collection::vec(0_u32..500, 1..20)) {
             let list = CpuList(cpus.clone());
-            let seats = parse(&list.to_string(), &topology).unwrap();
+            let seats = parse(&list.to_string(), &computer).unwrap();
             let expected: Vec<CpuSet> = list.to_string().parse::<CpuList>().unwrap().0.into_iter().map(CpuSet::single).collect();
             prop_assert_eq!(seats, expected);
         }

@@ -11,6 +11,7 @@ use crate::output::{self, Destination};
 use crate::place::host_name;
 use room::Room;
 use seatmap_launch::Executable;
+use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_report::{bench, html};
 use seatmap_statistics::signed_rank;
@@ -110,9 +111,9 @@ fn wanted(typed: &Bench, then: Option<&Results>) -> Option<CpuSet> {
     if let Some(list) = &typed.cpus {
         return Some(list.0.iter().copied().collect());
     }
-    let allowed = CpuSet::of_thread(0).ok()?;
-    let before: CpuSet = then?.seats.cpus.parse::<CpuList>().ok()?.0.into_iter().collect();
-    (typed.seats.is_none() && before.without(&allowed).is_empty()).then_some(before)
+    let before = then?.seats.cpus.parse::<CpuList>().ok()?.0;
+    let are_here = Cpus::read().ok()?.check(&before).is_ok();
+    (typed.seats.is_none() && are_here).then(|| before.into_iter().collect())
 }
 
 /// The result before the first run.

@@ -37,10 +37,7 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
 
 /// The whole computer, as far as this process's control group shows it. Its own mask hides nothing.
 pub(super) fn topology() -> Result<Topology, CliError> {
-    let online = seatmap_os::cpus::Cpus::read().map_err(CliError::work)?.online;
-    // A kernel that refuses leaves the mask as it was: the topology is then that of the own CPUs.
-    let _ = online.into_iter().collect::<seatmap_os::CpuSet>().give(0);
-    seatmap_host::topology::of_host().map_err(CliError::work)
+    seatmap_host::topology::of_cpuset().map_err(CliError::work)
 }
 
 /// A check: the programs, the rules, and the place for the result.

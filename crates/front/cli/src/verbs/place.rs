@@ -10,9 +10,10 @@ use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::waiting::Waiting;
 use crate::{input, pattern_input, place};
-use seatmap_catalog::Machine;
+use seatmap_catalog::{Machine, usable};
 use seatmap_machine::Level;
 use seatmap_machine::{Profile, Square};
+use seatmap_os::cpus::Cpus;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::{Limit, Qap};
 use seatmap_place::typical::DRAWN;
@@ -54,9 +55,10 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     pattern.load_ns = typed.load_ns.or(pattern.load_ns);
     let machine = input::machine(&typed.on)?;
     let profile = input::profile_of(&machine)?;
+    let cpus = cpus(typed, &machine, &profile)?;
     let began = Instant::now();
     let waiting = Waiting::new("searching", typed.kicks.is_none().then_some(typed.seconds));
-    let request = request(typed, &profile, &pattern).map_err(CliError::input)?;
+    let request = request(typed, &profile, &pattern, cpus).map_err(CliError::input)?;
     let answer = match typed.objective {
         ObjectiveChoice::Simulated => runs::judged(typed, &machine, &pattern, |judge| request.place_by(judge))?,
         _ => request.place().map_err(CliError::input)?,
@@ -86,13 +88,37 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     printed.map_or(Ok(()), |printed| output::print(&printed))
 }
 
-fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Result<PlaceRequest<'a>, PlaceError> {
+/// The CPUs that tasks may sit on, where they are not all that have distances: those that were named, or those of this
+/// host that this process may use now.
+fn cpus(typed: &Place, machine: &Machine, profile: &Profile) -> Result<Option<Vec<u32>>, CliError> {
+    let named = typed.cpus.as_ref().map(|cpus| cpus.0.clone());
+    if !machine.is_host() {
+        return Ok(named);
+    }
+    let here = Cpus::read().map_err(CliError::work)?;
+    if let Some(named) = named {
+        here.check(&named).map_err(CliError::input)?;
+        return Ok(Some(named));
+    }
+    let fixed: Vec<u32> = typed.fix.iter().map(|(_, cpu)| *cpu).collect();
+    here.check(&fixed).map_err(CliError::input)?;
+    let usable = usable::of_host(profile, &here).map_err(CliError::input)?;
+    usable.remarks.iter().for_each(|remark| output::tell(&remark.to_string()));
+    Ok(usable.cpus)
+}
+
+fn request<'a>(
+    typed: &Place,
+    profile: &'a Profile,
+    pattern: &'a Pattern,
+    cpus: Option<Vec<u32>>,
+) -> Result<PlaceRequest<'a>, PlaceError> {
     let mut request = PlaceRequest::new(profile, pattern);
     request.objective = typed.objective.into();
     request.weight = typed.weight.map_or(Weight::Bytes, Into::into);
     request.waits = waits(typed, profile, request.waits)?;
     request.prefers_cache = typed.prefer == Some(PreferChoice::BigCache);
-    request.cpus = typed.cpus.as_ref().map(|cpus| cpus.0.clone());
+    request.cpus = cpus;
     request.fixed.clone_from(&typed.fix);
     request.method = match typed.method {
         MethodChoice::Auto => PlaceMethod::Auto,

@@ -11,6 +11,7 @@ use crate::verbs::place::ranks;
 use crate::{input, place, plan_input, stdio};
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
+use seatmap_launch::sets::Computer;
 use seatmap_launch::{
     Behind, Beyond, Ending, Executable, Launch, LaunchError, LaunchOptions, ProgramMemory, Report, SeatAllocator,
     SeatList, SeatRule, asks, attach, sets, share,
@@ -204,7 +205,7 @@ fn seating(typed: &Run, planned: Option<&Planned>) -> Result<SeatAllocator, CliE
         (Some(Planned::Rank(cpus)), _) => SeatList::of_sets(vec![cpus.clone()], Beyond::Cycle),
         (None, cpus) => {
             let beyond = if typed.once { Beyond::Leave } else { Beyond::Cycle };
-            let sets = cpus.as_ref().map(|list| sets::parse(list, &topology)).transpose();
+            let sets = cpus.as_ref().map(|list| sets::parse(list, &computer)).transpose();
             SeatList::of_sets(sets.map_err(CliError::input)?.unwrap_or_default(), beyond)
         }
     };
@@ -215,7 +216,7 @@ fn seating(typed: &Run, planned: Option<&Planned>) -> Result<SeatAllocator, CliE
         true => seats,
         false => seats.shared_with(&start, matches!(planned, Some(Planned::Plan(_)))).map_err(CliError::input)?,
     };
-    let rule = |text: &String| SeatRule::parse(text, &seats, &topology);
+    let rule = |text: &String| SeatRule::parse(text, &seats, &computer);
     let rules = typed.rules.iter().map(rule).collect::<Result<Vec<_>, _>>().map_err(CliError::input)?;
     let by_number = rules.iter().any(|rule| !matches!(rule.who, Who::Named(_)));
     if by_number && typed.pid.is_empty() {
@@ -256,8 +257,12 @@ fn soft(seats: SeatList) -> Result<SeatList, CliError> {
     Ok(SeatList { cpus: seats.cpus.iter().map(wide).collect(), ..seats })
 }
 
+fn computer() -> Result<Computer, String> {
+    Ok(Computer { topology: topology()?, set_apart: seatmap_os::cpus::set_apart(&Root::new("/")) })
+}
+
 fn topology() -> Result<Topology, String> {
-    seatmap_host::topology::of_host().map_err(|error| error.to_string())
+    seatmap_host::topology::reachable().map_err(|error| error.to_string())
 }
 
 pub fn failed(error: LaunchError) -> CliError {

@@ -9,6 +9,8 @@ use crate::{input, view};
 use seatmap_machine::{Origin, Profile, SeatSpeed};
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, Finding};
+use seatmap_os::kernel::Scheduler;
+use seatmap_os::{CpuList, CpuSet, Root};
 use seatmap_report::counted;
 use seatmap_report::floor::Floor;
 use seatmap_report::terminal::{self, DrawOptions};
@@ -39,12 +41,13 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
     check(&profile, &typed)?;
+    let set_apart = if machine.is_host() { SetApart::read() } else { SetApart::default() };
     if let Some(destination) = destination {
         write_page(&typed, &destination, &html::page(&profile, &Floor::of(&profile, machine.model())))?;
-        return if typed.json { output::json(&json(&profile)) } else { Ok(()) };
+        return if typed.json { output::json(&json(&profile, set_apart)) } else { Ok(()) };
     }
     if typed.json {
-        return output::json(&json(&profile));
+        return output::json(&json(&profile, set_apart));
     }
     let options = DrawOptions {
         colour: view::colour(colour, &std::io::stdout()),
@@ -52,7 +55,36 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
         order: order(typed.order),
         home: typed.home,
     };
-    output::print(&terminal::page(&profile, &options, typed.near))
+    output::print(&(terminal::page(&profile, &options, typed.near) + &set_apart.text()))
+}
+
+/// The CPUs of this host that the kernel was started to set apart.
+#[derive(Default, Serialize)]
+struct SetApart {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    isolated: Vec<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nohz_full: Vec<u32>,
+}
+
+impl SetApart {
+    fn read() -> Self {
+        let kernel = Scheduler::read(&Root::new("/"));
+        let listed = |list: &str| CpuSet::of_list(list).unwrap_or_default().list().0;
+        SetApart { isolated: listed(&kernel.isolated), nohz_full: listed(&kernel.no_hz_full) }
+    }
+
+    /// A paragraph about them; empty where there are none.
+    fn text(&self) -> String {
+        let lines = [
+            ("isolated ", &self.isolated, "no thread is put there that does not ask; --cpus names them"),
+            ("nohz_full", &self.nohz_full, "no timer tick while one thread runs alone"),
+        ];
+        let told = lines.iter().filter(|(_, cpus, _)| !cpus.is_empty());
+        let lines: Vec<String> =
+            told.map(|(word, cpus, what)| format!("  {word}  {}: {what}\n", CpuList(cpus.to_vec()))).collect();
+        if lines.is_empty() { String::new() } else { format!("\nSet apart at boot\n{}", lines.concat()) }
+    }
 }
 
 /// Writes a page, and says so where nothing else is printed.
@@ -67,7 +99,7 @@ fn write_page(typed: &Show, destination: &Destination, page: &str) -> Result<(),
 /// A CPU or home that the profile does not have.
 fn check(profile: &Profile, typed: &Show) -> Result<(), CliError> {
     if let Some(cpu) = typed.near.filter(|cpu| profile.topology.pu(*cpu).is_none()) {
-        let known = seatmap_os::CpuList(profile.topology.os_indices().collect());
+        let known = CpuList(profile.topology.os_indices().collect());
         return Err(CliError::input(format!("--near {cpu}: {} has {}", profile.name, known.named())));
     }
     let homes = profile.home_model.as_ref().map_or(0, seatmap_machine::HomeModel::homes);
@@ -104,6 +136,8 @@ struct Document<'a> {
     findings: Vec<Told>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed: Option<Speed<'a>>,
+    #[serde(flatten)]
+    set_apart: SetApart,
 }
 
 /// How fast the PUs are.
@@ -122,7 +156,7 @@ struct Told {
     text: String,
 }
 
-fn json(profile: &Profile) -> Document<'_> {
+fn json(profile: &Profile, set_apart: SetApart) -> Document<'_> {
     let (model, found) = (profile.home_model.as_ref(), findings::findings(profile));
     Document {
         format: "seatmap-show/1",
@@ -137,5 +171,6 @@ fn json(profile: &Profile) -> Document<'_> {
         pair_view_empty: model.map(|model| model.pair_view_empty),
         speed: profile.speed.as_ref().map(|of_pus| Speed { spread: of_pus.spread(), of_pus }),
         findings: found.into_iter().map(|finding| Told { text: finding.to_string(), finding }).collect(),
+        set_apart,
     }
 }

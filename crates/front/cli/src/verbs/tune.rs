@@ -15,6 +15,7 @@ use crate::verbs;
 use entrants::Field;
 use seatmap_launch::Executable;
 use seatmap_machine::import::MAX_FILE_BYTES;
+use seatmap_os::cpus::Cpus;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::root::Root;
@@ -353,13 +354,7 @@ fn plan(typed: &Tune, machine: String, winner: &str, placement: Vec<u32>) -> Pla
 fn cpus(typed: &Tune) -> Result<(CpuSet, seatmap_machine::Topology), CliError> {
     let allowed = CpuSet::of_thread(0).map_err(CliError::work)?;
     let topology = verbs::check::topology()?;
-    // To read the topology, this process took all CPUs.
-    allowed.give(0).map_err(CliError::work)?;
     let Some(list) = &typed.cpus else { return Ok((allowed, topology)) };
-    let named: CpuSet = list.0.iter().copied().collect();
-    let absent = named.without(&allowed);
-    match absent.is_empty() {
-        true => Ok((named, topology)),
-        false => Err(CliError::input(format!("this process may not use {}; it has {allowed}", absent.named()))),
-    }
+    Cpus::read().map_err(CliError::work)?.check(&list.0).map_err(CliError::input)?;
+    Ok((list.0.iter().copied().collect(), topology))
 }

@@ -84,7 +84,7 @@ fn mistakes_are_told_before_anything_runs() {
         (&["--fail-above", "3%", "--metric", "regex:(1)", "--compare", "true"], "--higher-is-better"),
         (&["--compare", "no-such-program"], "no such program"),
         (&["--compare", "echo 'half"], "within quotes"),
-        (&["--cpus", "1023"], "may not use"),
+        (&["--cpus", "1023"], "does not exist"),
         (&["--seats", "4000"], "4000 seats"),
         (&["--baseline", "broken.json"], "broken.json"),
         (&["--baseline", "absent.json"], "absent.json"),

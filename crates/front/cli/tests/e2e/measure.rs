@@ -221,6 +221,28 @@ fn only_the_cpus_of_the_mask_are_measured() {
 }
 
 #[test]
+fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
+    let cpus = seatmap_os::affinity::current().unwrap();
+    let [first, second, ..] = cpus[..] else { return seatmap_needs::skipped!("two CPUs are needed") };
+    let (place, pair) = (Place::new(), format!("{first},{second}"));
+    place.stdout(&["measure", "--quick", "--cpus", &pair]);
+    let request = ["place", "--on", "host", "--pattern", "ring:2"];
+    let whole = place.run(&request);
+    let narrow = || {
+        seatmap_os::affinity::pin(&[first]).unwrap();
+        [place.run(&request), place.run(&[&request[..], &["--cpus", &pair]].concat())]
+    };
+    let [narrow, named] = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
+    let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(whole.status.success() && !told(&whole).contains("left out"), "{}", told(&whole));
+    let remark = format!("CPU {second} is left out: this process may use {first} alone, by its cpuset or a taskset");
+    assert!(told(&narrow).contains(&remark), "{}", told(&narrow));
+    let seats = String::from_utf8_lossy(&narrow.stdout).into_owned();
+    assert!(seats.contains(&format!("0:{first} 1:{first}\n")), "{seats}");
+    assert!(told(&named).contains(&format!("CPU {second} is outside the CPUs")), "{}", told(&named));
+}
+
+#[test]
 fn every_class_of_a_described_machine_is_recovered() {
     let place = Place::new();
     place.stdout(&["measure", "--on", "xeon-e5-2680-2s", "-o", "x.json"]);

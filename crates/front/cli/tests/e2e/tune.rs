@@ -83,7 +83,7 @@ fn mistakes_are_told_before_anything_runs() {
     place.file("broken.json", "{}");
     let mut cases = vec![
         (&["--metric", "regex:(1)"][..], "--higher-is-better"),
-        (&["--cpus", "1023"], "may not use"),
+        (&["--cpus", "1023"], "does not exist"),
         (&["--record", "-"], "--record needs a file"),
     ];
     if two_cpus().is_some() {

@@ -7,7 +7,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, pidfd_open,
     set_child_subreaper, waitpid,
 };
-use seatmap_os::{CpuSet, Root, task};
+use seatmap_os::{CpuSet, Root, affinity, task};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
@@ -106,7 +106,7 @@ impl Started {
 /// Does something on these CPUs: a process that is started then inherits them.
 fn on<T>(cpus: Option<&CpuSet>, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let Some(cpus) = cpus else { return work() };
-    let before = CpuSet::of_thread(0)?;
+    let before = affinity::to_put_back(0)?;
     cpus.give(0)?;
     let done = work();
     before.give(0)?;

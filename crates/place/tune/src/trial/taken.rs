@@ -45,9 +45,10 @@ impl Needed {
 
     fn missing(&self) -> io::Result<CpuSet> {
         let here = match self.is_cell {
-            true => Cpus::read()?.online.into_iter().collect(),
-            false => CpuSet::of_thread(0)?,
+            true => Cpus::read()?.online,
+            false => Cpus::read()?.reachable(),
         };
+        let here = here.into_iter().collect();
         Ok(self.cpus.without(&here))
     }
 }

@@ -6,6 +6,7 @@ use crate::error::CliError;
 use crate::verbs::check;
 use seatmap_cell::{Backend, CellRequest, CpuChoice, GuardianCommand, Host, Name};
 use seatmap_os::CpuSet;
+use seatmap_os::cpus::Cpus;
 use seatmap_report::counted;
 use seatmap_tune::{Contestant, activity, seats};
 use std::ffi::OsString;
@@ -37,8 +38,6 @@ impl Room {
     pub fn take(typed: &Bench, wanted: Option<&CpuSet>) -> Result<Self, CliError> {
         let allowed = CpuSet::of_thread(0).map_err(CliError::work)?;
         let topology = check::topology()?;
-        // To read the topology, this process took all CPUs.
-        allowed.give(0).map_err(CliError::work)?;
         let mut notes = Vec::new();
         if typed.quiet {
             match Lease::take(typed, wanted) {
@@ -49,7 +48,7 @@ impl Room {
             }
         }
         let chosen = match wanted {
-            Some(cpus) => named(cpus, &allowed, &topology)?,
+            Some(cpus) => named(cpus, &topology)?,
             None => {
                 let all = topology.pus.iter().map(|pu| pu.os).collect();
                 seats::choose(&topology, &allowed, &activity::look(&all, LOOK), typed.seats).map_err(CliError::input)?
@@ -111,11 +110,8 @@ impl Room {
 }
 
 /// The CPUs that the user named, which are taken as they are.
-fn named(cpus: &CpuSet, allowed: &CpuSet, topology: &seatmap_machine::Topology) -> Result<seats::Chosen, CliError> {
-    let absent = cpus.without(allowed);
-    if !absent.is_empty() {
-        return Err(CliError::input(format!("this process may not use {}; it has {allowed}", absent.named())));
-    }
+fn named(cpus: &CpuSet, topology: &seatmap_machine::Topology) -> Result<seats::Chosen, CliError> {
+    Cpus::read().map_err(CliError::work)?.check(&cpus.list().0).map_err(CliError::input)?;
     let core = |cpu: u32| topology.pu(cpu).and_then(|pu| pu.core).map_or((Some(cpu), None), |core| (None, Some(core)));
     let cores = cpus.iter().map(core).collect::<std::collections::BTreeSet<_>>().len();
     Ok(seats::Chosen { cpus: cpus.clone(), whole: cpus.clone(), cores, notes: Vec::new() })

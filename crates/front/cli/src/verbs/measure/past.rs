@@ -5,6 +5,7 @@ use crate::{output, place};
 use seatmap_host::remembered;
 use seatmap_machine::{CoreDistance, PairStatus, Profile, Wakeups};
 use seatmap_measure::change;
+use seatmap_os::affinity;
 use seatmap_os::trusted::{TrustError, TrustedFolder};
 use std::path::Path;
 
@@ -25,10 +26,11 @@ pub fn compare(profile: &Profile, source: &Source) {
     ));
 }
 
-/// Keeps the profile of the whole host for `seatmap show host`; a profile that cannot be kept is not a failure.
+/// Keeps the profile of the whole host for `seatmap show host`: of all CPUs that this process runs on unasked. A
+/// profile that cannot be kept is not a failure.
 pub fn remember(profile: &Profile, source: &Source) {
-    let Source::Host { topology, pus } = source else { return };
-    if !topology.os_indices().all(|os| pus.contains(&os)) {
+    let Source::Host { pus, .. } = source else { return };
+    if !affinity::current().is_ok_and(|own| own.iter().all(|os| pus.contains(os))) {
         return;
     }
     let Some(path) = place::host_profile() else { return };

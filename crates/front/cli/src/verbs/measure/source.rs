@@ -2,7 +2,8 @@
 
 use crate::args::Measure;
 use crate::error::CliError;
-use crate::{input, place};
+use crate::{input, output, place};
+use seatmap_catalog::usable::Remark;
 use seatmap_catalog::{Answers, Capability, Machine as Opened};
 use seatmap_host::{HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
@@ -77,12 +78,17 @@ impl Source {
     }
 
     fn host(typed: &Measure) -> Result<Self, CliError> {
-        let topology = topology::of_host().map_err(CliError::work)?;
+        let topology = topology::reachable().map_err(CliError::work)?;
+        let here = Cpus::read().map_err(CliError::work)?;
         let pus = match &typed.cpus {
             Some(list) => list.0.clone(),
-            None => topology.os_indices().collect(),
+            None => here.allowed.clone(),
         };
-        Cpus::read().map_err(CliError::work)?.check(&pus).map_err(CliError::input)?;
+        here.check(&pus).map_err(CliError::input)?;
+        if typed.cpus.is_none() && !here.set_apart.is_empty() {
+            let set_apart = seatmap_os::CpuList(here.set_apart.clone());
+            output::tell(&Remark::SetApart(set_apart).to_string());
+        }
         Ok(Source::Host { topology, pus })
     }
 

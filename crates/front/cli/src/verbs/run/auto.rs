@@ -101,8 +101,6 @@ fn subject(typed: &Run) -> Result<Subject, CliError> {
 fn seats() -> Result<(CpuSet, seatmap_machine::Topology), CliError> {
     let allowed = CpuSet::of_thread(0).map_err(CliError::work)?;
     let topology = check::topology()?;
-    // To read the topology, this process took all CPUs.
-    allowed.give(0).map_err(CliError::work)?;
     Ok((allowed, topology))
 }
 

@@ -1,6 +1,6 @@
 //! Binds threads to CPUs when the user has said yes.
 
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Tid, affinity};
 use seatmap_report::counted;
 
 /// Binds threads, and says in a sentence what came of it.
@@ -9,7 +9,9 @@ pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
     for tid in tids {
         match cpus.give(*tid).and_then(|()| CpuSet::of_thread(*tid)) {
             // A control group may allow fewer.
-            Ok(given) if given != *cpus => failures.push(format!("thread {tid} may run on {given} only")),
+            Ok(given) if !affinity::is_as_given(cpus, &given) => {
+                failures.push(format!("thread {tid} may run on {given} only"))
+            }
             Ok(_) => {}
             Err(error) => failures.push(format!("thread {tid}: {error}")),
         }
