@@ -3,6 +3,7 @@
 
 use crate::common::{Place, can_observe, data, two_cpus};
 use crate::run::programs::installed;
+use crate::trace;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -197,27 +198,22 @@ fn a_killed_session_leaves_no_run_behind() {
 
 #[test]
 fn the_program_outlives_an_observer_that_is_killed() {
-    let place = Place::new();
-    let library = std::env::current_exe().unwrap().parent().unwrap().join("libseatmap_trace.so");
-    if !installed("gcc") || !library.is_file() {
-        return seatmap_needs::skipped!("no gcc, or libseatmap_trace is not built");
-    }
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace-c/tests/programs/pages.c");
-    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(place.path("pages")).arg(source).status();
-    assert!(built.unwrap().success());
-    for method in ["auto", "pages"] {
-        let probe = place.run(&["observe", "--method", method, "--", "true"]);
+    let Some((place, library)) = trace::sampled("pages") else { return };
+    trace::compile(&place, "moving");
+    for (method, program) in [("auto", "./pages pairs"), ("pages", "./pages pairs"), ("pages", "./moving grow 1")] {
+        let probe = place.run(&["observe", "--method", method, "--library", &library, "--", "true"]);
         if !probe.status.success() {
             return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&probe.stderr));
         }
-        let script = "echo $$ > pid; exec ./pages pairs > said";
-        let mut observer = started(&place, &["observe", "--method", method, "--", "sh", "-c", script]);
+        let script = format!("echo $$ > pid; exec {program} > said");
+        let observe = ["observe", "--method", method, "--library", &library, "--", "sh", "-c", &script];
+        let mut observer = started(&place, &observe);
         let pid = number_in(&place, "pid");
         until("its threads", || seatmap_os::task::threads(pid).len() > 4 || !seatmap_os::task::lives(pid));
         observer.kill().unwrap();
         observer.wait().unwrap();
         until("its end", || !seatmap_os::task::lives(pid));
-        assert_eq!(place.read("said"), "whole\n", "{method}");
+        assert_eq!(place.read("said"), "whole\n", "{method}: {program}");
         std::fs::remove_file(place.path("pid")).unwrap();
     }
 }

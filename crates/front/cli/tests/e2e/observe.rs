@@ -1,7 +1,10 @@
 //! `seatmap observe`, on real programs with known patterns. Figures of time decide nothing here.
+//!
+//! The method `pages` has a file of its own.
 
 use crate::common::{Place, can_observe};
 use crate::run::programs::installed;
+use crate::trace;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
@@ -30,12 +33,13 @@ fn ring(rounds: u32) -> Option<Place> {
     Some(place)
 }
 
-fn names(pattern: &Value) -> Vec<&str> {
+/// The names of the tasks.
+pub fn names(pattern: &Value) -> Vec<&str> {
     pattern["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
 }
 
 /// Messages by the names of both ends.
-fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
+pub fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
     let names = names(pattern);
     let name = |edge: &Value, end: &str| names[edge[end].as_u64().unwrap() as usize].to_owned();
     let edges = pattern["edges"].as_array().unwrap().iter();
@@ -267,28 +271,13 @@ fn redis_talks_with_its_clients() {
     assert!(both > 100.0, "{:?}", messages(&pattern));
 }
 
-/// The folder with libseatmap_trace, which `make test` builds along; `None`, with a message, where it was not built.
-fn library() -> Option<std::path::PathBuf> {
-    let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
-    let is_there = folder.join("libseatmap_trace.so").is_file();
-    if !is_there {
-        seatmap_needs::skipped!("libseatmap_trace is not built");
-    }
-    is_there.then_some(folder)
-}
-
-/// A source of the library's own tests.
-fn traced(name: &str) -> String {
-    format!("{}/../trace-c/tests/programs/{name}", env!("CARGO_MANIFEST_DIR"))
-}
-
 #[test]
 fn a_program_tells_of_its_own_shared_lines() {
-    let (place, Some(folder)) = (Place::new(), library()) else { return };
+    let (place, Some(folder)) = (Place::new(), trace::folder()) else { return };
     if !installed("gcc") {
         return seatmap_needs::skipped!("no gcc");
     }
-    let (source, archive) = (traced("sharing.c"), folder.join("libseatmap_trace.a").display().to_string());
+    let (source, archive) = (trace::source("sharing.c"), folder.join("libseatmap_trace.a").display().to_string());
     let line = format!(
         "gcc -O1 -g -pthread -fsanitize=thread -c {source} -o sharing.o && \
          gcc -pthread sharing.o {archive} -ldl -o sharing"
@@ -304,115 +293,10 @@ fn a_program_tells_of_its_own_shared_lines() {
     assert!(plain.status.code() == Some(1) && String::from_utf8(plain.stderr).unwrap().contains("-fsanitize=thread"));
 }
 
-/// A place with the program of the library's tests that uses memory; `None`, with a message, where it cannot be built
-/// or its pages cannot be sampled.
-fn program_with_pages() -> Option<Place> {
-    let (place, _) = (Place::new(), library()?);
-    if !installed("gcc") {
-        seatmap_needs::skipped!("no gcc");
-        return None;
-    }
-    let program = place.path("pages");
-    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(traced("pages.c")).status();
-    assert!(built.unwrap().success());
-    let probe =
-        place.command(&["observe", "--method", "pages", "--", "true"]).env_remove("LD_PRELOAD").output().unwrap();
-    let said = String::from_utf8(probe.stderr).unwrap();
-    if !probe.status.success() {
-        seatmap_needs::skipped!("{said}");
-        return None;
-    }
-    Some(place)
-}
-
-#[test]
-fn threads_that_share_pages_are_seen_though_they_spin() {
-    let Some(place) = program_with_pages() else { return };
-    let output = place.run(&["observe", "--method", "pages", "-o", "pattern.json", "--", "./pages", "pairs"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"whole\n"[..]), "{said}");
-    assert!(
-        said.contains("by pages (userfaultfd") && said.contains("cannot be seen by pages: memory of files"),
-        "{said}"
-    );
-    let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
-    assert_eq!(
-        (&pattern["observation"]["methods"][0], names(&pattern)),
-        (&"pages".into(), vec!["pages", "w0", "w1", "w2", "w3"])
-    );
-    let messages = messages(&pattern);
-    let between = |pairs: &[(&str, &str)]| {
-        let both = pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]);
-        both.filter_map(|(a, b)| messages.get(&((*a).to_owned(), (*b).to_owned()))).sum::<f64>()
-    };
-    let partners = between(&[("w0", "w1"), ("w2", "w3")]);
-    let others = between(&[("w0", "w2"), ("w0", "w3"), ("w1", "w2"), ("w1", "w3")]);
-    assert!(partners > 100.0 && others < partners / 10.0, "{messages:?}");
-}
-
-#[test]
-fn a_program_whose_main_thread_ends_first_ends_as_it_does_alone() {
-    let Some(place) = program_with_pages() else { return };
-    let program = place.path("leaving");
-    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(traced("leaving.c")).status();
-    assert!(built.unwrap().success());
-    for way in ["pthread", "exit"] {
-        let alone = Command::new(&program).arg(way).output().unwrap();
-        let observed = place.run(&["observe", "--method", "pages", "--", "./leaving", way]);
-        let said = String::from_utf8_lossy(&observed.stderr).into_owned();
-        assert_eq!(observed.status.code(), alone.status.code(), "{way}: {said}");
-        let printed = String::from_utf8_lossy(&observed.stdout).into_owned();
-        assert_eq!(printed.matches(" ends").count(), 2, "{printed}{said}");
-    }
-}
-
-#[test]
-fn memory_stays_whole_while_its_pages_are_sampled() {
-    let Some(place) = program_with_pages() else { return };
-    let output = place.run(&["observe", "--method", "pages", "-o", "pattern.json", "--", "./pages", "change"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"whole\n"[..]), "{said}");
-    assert!(said.contains("20 forks began processes that started no program"), "{said}");
-}
-
-#[test]
-fn auto_samples_pages_where_threads_are_told_to_spin() {
-    let Some(place) = program_with_pages() else { return };
-    let observe = |policy: &str, more: &[&str]| {
-        let words = [&["observe"], more, &["--", "./pages", "pairs"]].concat();
-        let output = place.command(&words).env("OMP_WAIT_POLICY", policy).output().unwrap();
-        assert!(output.status.success());
-        String::from_utf8(output.stderr).unwrap()
-    };
-    let spins = observe("active", &[]);
-    assert!(spins.contains("pages, as OMP_WAIT_POLICY=active makes threads spin"), "{spins}");
-    assert!(!spins.contains("seatmap-pages") && spins.contains("and pages (eBPF and userfaultfd"), "{spins}");
-    let waits = observe("passive", &[]);
-    assert!(waits.contains("--method pages sees it") && !waits.contains("userfaultfd"), "{waits}");
-    let method = observe("active", &["--method", "wakeups"]);
-    assert!(!method.contains("userfaultfd"), "{method}");
-}
-
-#[test]
-fn pages_of_a_program_that_does_not_load_the_library_are_an_error() {
-    let Some(place) = program_with_pages() else { return };
-    let built = Command::new("gcc").args(["-static", "-o"]).arg(place.path("static")).arg(traced("pages.c")).output();
-    if !built.is_ok_and(|output| output.status.success()) {
-        return seatmap_needs::skipped!("no static C library");
-    }
-    let output = place.run(&["observe", "--method", "pages", "--", "./static", "pairs"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("did not load libseatmap_trace.so"), "{said}");
-    let running = ["observe", "--method", "pages", "-p", &std::process::id().to_string()];
-    assert!(place.one_line_refusal(&running).contains("give the command after --"));
-    let absent = ["observe", "--method", "pages", "--library", "absent.so", "--", "true"];
-    assert!(place.one_line_refusal(&absent).contains("absent.so: there is no such file"));
-}
-
 #[test]
 fn ranks_of_a_job_are_observed() {
-    let (place, Some(folder)) = (Place::new(), library()) else { return };
-    let built = Command::new("mpicc").args(["-O1", "-o"]).arg(place.path("halo")).arg(traced("halo.c")).output();
+    let (place, Some(folder)) = (Place::new(), trace::folder()) else { return };
+    let built = Command::new("mpicc").args(["-O1", "-o"]).arg(place.path("halo")).arg(trace::source("halo.c")).output();
     if !built.is_ok_and(|output| output.status.success()) || !installed("mpirun") {
         return seatmap_needs::skipped!("no MPI compiler");
     }

@@ -4,7 +4,7 @@
 //! has not used yet costs it nothing.
 
 use super::kernel::Faults;
-use super::{PAGE, fence};
+use super::{PAGE, fence, own};
 use crate::maps;
 use std::ffi::c_int;
 
@@ -15,17 +15,11 @@ const PIECE_BYTES: usize = 2 << 20;
 /// Pieces that are kept: 8 GiB. Memory beyond is not looked at.
 const MOST: usize = 4096;
 
+/// Pieces that are followed to a new address; the next look finds the others: 1 GiB.
+const FOLLOWED: usize = 512;
+
 /// Pages that are listed: 256 MiB.
 const MOST_PAGES: usize = 1 << 16;
-
-/// Files whose variables the thread that samples uses, and memory after them.
-const OWN_FILES: [&[u8]; 4] = [b"libseatmap_trace", b"libc.so", b"libc-", b"ld-linux"];
-
-/// Whether the thread that samples uses variables of this file.
-pub fn is_own_file(path: &[u8]) -> bool {
-    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    OWN_FILES.iter().any(|own| name.starts_with(own))
-}
 
 /// A piece of memory whose faults the kernel tells of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +102,7 @@ impl Areas {
         let mut follows_own = 0;
         maps::each(|mapping| {
             if mapping.inode != 0 {
-                follows_own = if is_own_file(mapping.path) { mapping.to } else { 0 };
+                follows_own = if own::is_own(mapping) { mapping.to } else { 0 };
             }
             let is_own = mapping.from == follows_own;
             let is_named =
@@ -177,14 +171,81 @@ impl Areas {
         before.filter(|piece| address < piece.end)
     }
 
-    /// Forgets pieces of memory that is no longer there. The next look finds the rest of them.
+    /// Follows memory to its new address.
+    pub fn follow(&mut self, from: usize, to: usize, bytes: usize) {
+        let end = from.saturating_add(bytes);
+        let mut pieces = [Piece::default(); FOLLOWED];
+        let mut count = 0;
+        for piece in self.within(from, end).take(FOLLOWED) {
+            pieces[count] = piece;
+            count += 1;
+        }
+        self.forget(from, end);
+        for piece in &pieces[..count] {
+            self.know(piece.start.max(from) - from + to, piece.end.min(end) - from + to);
+        }
+    }
+
+    /// Knows memory of whose faults the kernel tells already, as far as it is not known.
+    pub fn know(&mut self, start: usize, end: usize) {
+        let mut at = start;
+        while at < end && self.count < MOST {
+            let next = self.within(at, end).next().unwrap_or(Piece { start: end, end });
+            if at < next.start {
+                let cut = next.start.min(at + PIECE_BYTES);
+                self.insert(Piece { start: at, end: cut });
+                at = cut;
+            } else {
+                at = next.end;
+            }
+        }
+    }
+
+    /// The parts of this memory that are known; neighbours are one part.
+    pub fn known(&self, start: usize, end: usize, mut give: impl FnMut((usize, usize))) {
+        let mut part = (start, start);
+        for piece in self.within(start, end) {
+            if piece.start > part.1 {
+                part.0 = piece.start;
+            }
+            part.1 = piece.end.min(end);
+            let goes_on = self.of(part.1).is_some() && part.1 < end;
+            if !goes_on {
+                give((part.0, part.1));
+            }
+        }
+    }
+
+    /// Has the kernel tell of faults in this memory no longer, so that it is one part again.
+    pub fn release(&mut self, faults: &Faults, start: usize, end: usize) {
+        loop {
+            let next = self.within(start, end).next();
+            let Some(piece) = next else { return };
+            let from = piece.start.max(start);
+            let to = piece.end.min(end);
+            let _ = faults.unregister(from, to - from);
+            self.forget(from, to);
+        }
+    }
+
+    fn within(&self, start: usize, end: usize) -> impl Iterator<Item = Piece> {
+        let from = self.pieces().partition_point(|piece| piece.end <= start);
+        self.pieces()[from..].iter().copied().take_while(move |piece| piece.start < end)
+    }
+
+    /// Forgets memory that is no longer there.
     pub fn forget(&mut self, start: usize, end: usize) {
         let from = self.pieces().partition_point(|piece| piece.end <= start);
         let to = self.pieces().partition_point(|piece| piece.start < end);
-        if from < to {
-            self.pieces.copy_within(to..self.count, from);
-            self.count -= to - from;
+        if from >= to {
+            return;
         }
+        let first = self.pieces[from];
+        let last = self.pieces[to - 1];
+        self.pieces.copy_within(to..self.count, from);
+        self.count -= to - from;
+        self.know(first.start, start);
+        self.know(end, last.end);
     }
 }
 
@@ -231,11 +292,28 @@ mod tests {
         let found =
             |areas: &Areas| [5, 10, 19, 20, 35, 59, 60].map(|address| areas.of(address).map(|piece| piece.start));
         assert_eq!(found(&areas), [None, Some(10), Some(10), None, Some(30), Some(50), None]);
-        areas.forget(20, 31);
+        areas.forget(20, 36);
         areas.forget(60, 99);
         assert_eq!(found(&areas), [None, Some(10), Some(10), None, None, Some(50), None]);
+        assert_eq!(areas.of(36), Some(Piece { start: 36, end: 40 }));
         areas.forget(0, 99);
         assert!(areas.pieces().is_empty());
+    }
+
+    #[test]
+    fn pieces_follow_their_memory() {
+        assert!(fence::begin());
+        let mut areas = Areas::new().unwrap();
+        [(10, 20), (20, 40), (100, 110)].iter().for_each(|(start, end)| areas.know(*start, *end));
+        let list = |areas: &Areas| areas.pieces().iter().map(|piece| (piece.start, piece.end)).collect::<Vec<_>>();
+        let mut known = Vec::new();
+        areas.known(15, 105, |part| known.push(part));
+        assert_eq!(known, [(15, 40), (100, 105)]);
+        areas.follow(10, 95, 20);
+        assert_eq!(list(&areas), [(30, 40), (95, 100), (100, 110), (110, 115)]);
+        areas.know(90, 120);
+        let all = [(30, 40), (90, 95), (95, 100), (100, 110), (110, 115), (115, 120)];
+        assert_eq!(list(&areas), all);
     }
 
     #[test]

@@ -7,11 +7,10 @@
 
 use super::PAGE;
 use crate::memory;
-use std::hint::black_box;
 use std::ptr::null_mut;
 use std::slice;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, fence};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, fence};
 
 /// The ranges that are kept: more stacks than this are not at different addresses in usual programs.
 const MOST: usize = 1 << 14;
@@ -78,10 +77,17 @@ pub fn enter() {
     [0, WORDS_BYTES - 1].iter().for_each(|at| touch(own_words + at));
 }
 
-/// Accesses an address of the words of the running thread, so that its page is there.
+/// Writes to an address without a change, so that its page is there and not protected.
 fn touch(address: usize) {
-    // SAFETY: the C library has more than `WORDS_BYTES` bytes there for each thread.
-    black_box(unsafe { (address as *const u8).read_volatile() });
+    // SAFETY: the callers name memory that the C library or the program keeps writing, and an atomic operation that
+    // sets no bit changes nothing of it.
+    unsafe { AtomicU8::from_ptr(address as *mut u8) }.fetch_or(0, SeqCst);
+}
+
+/// Leaves an address alone from now on, at which the kernel writes when it can no longer wait for a page.
+pub fn keep(address: usize) {
+    exclude(address, address + 1);
+    touch(address);
 }
 
 /// Whether all ranges found a place. Where one did not, no page may be taken any longer.

@@ -4,8 +4,11 @@ use super::PAGE;
 use super::areas::Areas;
 use super::book::Book;
 use super::events::Event;
+use super::given::Given;
+use super::hold;
 use super::kernel::{Faults, MESSAGES};
 use super::last;
+use super::moves::Moves;
 use super::sampler::{Sampler, Used};
 use super::stash::{Open, Return, Stash};
 use super::trial;
@@ -25,11 +28,6 @@ const LOOK_NS: u64 = 100_000_000;
 const LOOK_SHARE: u64 = 50;
 /// Ticks between two readings of CPU times.
 const READ_EVERY: u64 = 8;
-/// How long memory rests after the program gave its pages back, in nanoseconds. The kernel drops the pages a moment
-/// after it told so; one that was taken in between would come back with its old content.
-const REST_NS: u64 = 2_000_000_000;
-/// Ranges that rest at once; more make all memory rest.
-const RESTS: usize = 32;
 
 /// Attempts to take a page for each that may be taken.
 const ATTEMPTS: u64 = 4;
@@ -40,9 +38,6 @@ const EXPOSED_NS: u64 = 20_000_000;
 /// CPU time of a thread for one fault, in nanoseconds, as measured when the program began.
 pub static FAULT_NS: AtomicU64 = AtomicU64::new(4000);
 
-/// Memory that rests: its first address, its end, and until when.
-type Rest = (usize, usize, u64);
-
 struct Handler {
     faults: Faults,
     wire: Wire,
@@ -50,8 +45,8 @@ struct Handler {
     areas: Areas,
     book: Book,
     sampler: Sampler,
-    rests: [Rest; RESTS],
-    all_rest_until_ns: u64,
+    given: Given,
+    moves: Moves,
     fault_count: u64,
     used: Used,
     look_at_ns: u64,
@@ -101,8 +96,8 @@ fn now_ns() -> u64 {
 }
 impl Handler {
     fn new(faults: Faults, wire: Wire) -> Result<Self, (Wire, c_int)> {
-        let parts = || Some((Stash::new(&faults)?, Areas::new()?, Book::new()?));
-        let Some((stash, areas, book)) = parts() else { return Err((wire, libc::ENOMEM)) };
+        let parts = || Some((Stash::new(&faults)?, Areas::new()?, Book::new()?, Given::new()?));
+        let Some((stash, areas, book, given)) = parts() else { return Err((wire, libc::ENOMEM)) };
         trial::register(&faults);
         Ok(Handler {
             faults,
@@ -111,8 +106,8 @@ impl Handler {
             areas,
             book,
             sampler: Sampler::new(now_ns()),
-            rests: [(0, 0, 0); RESTS],
-            all_rest_until_ns: 0,
+            given,
+            moves: Moves::new(),
             fault_count: 0,
             used: Used::default(),
             look_at_ns: 0,
@@ -125,8 +120,12 @@ impl Handler {
         while self.wire.is_open() {
             self.wait();
             while self.answer() {}
-            self.look();
-            self.sample();
+            self.settle();
+            self.make_way();
+            if self.is_settled() && !hold::is_held() {
+                self.look();
+                self.sample();
+            }
             self.wire.send_sometimes();
         }
     }
@@ -142,6 +141,9 @@ impl Handler {
     }
 
     /// Answers what the kernel told; whether there may be more.
+    ///
+    /// Changes of memory come before faults: the kernel gives faults first, though a thread may have met a page at an
+    /// address to which it had just moved.
     fn answer(&mut self) -> bool {
         let mut events = [None; MESSAGES];
         let mut count = 0;
@@ -151,7 +153,9 @@ impl Handler {
                 count += 1;
             }
         });
-        events.into_iter().flatten().for_each(|event| self.take_in(event));
+        let is_fault = |event: &Event| matches!(event, Event::Fault { .. });
+        let of_kind = |faults| events.into_iter().flatten().filter(move |event| is_fault(event) == faults);
+        of_kind(false).chain(of_kind(true)).for_each(|event| self.take_in(event));
         has_more
     }
 
@@ -167,20 +171,20 @@ impl Handler {
                 self.wire.tell(Record::Forked);
             }
             Event::Moved { from, to, bytes } => self.moved(from, to, bytes),
-            Event::Dropped { start, end } => {
-                self.gone(start, end);
-                self.rest(start, end);
-            }
-            Event::Unmapped { start, end } => {
-                self.gone(start, end);
-                self.areas.forget(start, end);
-            }
+            Event::Dropped { start, end } => self.given_back(start, end),
+            Event::Unmapped { start, end } if self.moves.is_of_move((start, end)) => {}
+            Event::Unmapped { start, end } => self.unmapped(start, end),
         }
     }
 
     /// A thread waits for a page: one that is away, one that has just come back, or one that was never there.
     fn accessed(&mut self, mut sample: Sample, is_write: bool) {
         let page = sample.address / PAGE * PAGE;
+        self.settle();
+        if !self.moves.is_settled() {
+            // Which memory is there is not known yet. The thread asks again.
+            return self.faults.wake(page);
+        }
         match self.stash.find(page).filter(|slot| self.stash.at(*slot).is_away) {
             Some(slot) => {
                 sample.exposed_ns = now_ns().saturating_sub(self.stash.at(slot).since_ns);
@@ -202,9 +206,14 @@ impl Handler {
             Some(piece) => self.stash.first_away(page, piece.end),
             None => page + PAGE,
         };
-        let filled = self.faults.zeros(page, end - page);
-        if filled.is_err() {
-            self.faults.wake(page);
+        let all = self.faults.zeros(page, end - page);
+        // The kernel may keep the memory in parts, and fills one part at a time.
+        let is_refused = matches!(all, Err(error) if error != libc::EEXIST && error != libc::EAGAIN);
+        let filled = if is_refused { self.faults.zeros(page, PAGE) } else { all };
+        match filled {
+            // Memory that has grown is told of as well.
+            Ok(bytes) => self.areas.know(page, page + bytes),
+            Err(_) => self.faults.wake(page),
         }
         filled != Err(libc::EEXIST)
     }
@@ -218,40 +227,90 @@ impl Handler {
                     return self.faults.wake(page);
                 }
             }
-            None => self.faults.wake(page),
+            // The thread goes on, or asks again.
+            None if self.faults.protect(page, false).is_err() => return self.faults.wake(page),
+            None => {}
         }
         self.book.was_exposed(page, false, sample.tid);
         self.wire.tell(Record::Changed(sample));
     }
 
+    /// Pages follow their memory. They come back when the kernel has told everything, which it has not before it says
+    /// that there is no memory at the old address.
     fn moved(&mut self, from: usize, to: usize, bytes: usize) {
-        for slot in self.stash.within(from, from.saturating_add(bytes)) {
+        let end = from.saturating_add(bytes);
+        let moves = &mut self.moves;
+        self.areas.known(to, to.saturating_add(bytes), |part| moves.arrive_over(part));
+        for slot in self.stash.within(from, end) {
             let page = self.stash.at(slot).page - from + to;
-            self.stash.follow(slot, page);
-            // One that cannot come back yet does so when a thread accesses it.
-            self.stash.close(&self.faults, slot);
+            if self.stash.leaves(slot) {
+                self.stash.follow(slot, page, self.moves.owed(page));
+            }
         }
-        self.areas.forget(from, from.saturating_add(bytes));
-        self.book.forget(from, from.saturating_add(bytes));
+        self.areas.follow(from, to, bytes);
+        self.left(from, end);
+        self.moves.leave((from, end));
     }
 
-    fn gone(&mut self, start: usize, end: usize) {
-        self.stash.within(start, end).for_each(|slot| self.stash.drop(&self.faults, slot));
+    /// Pages go with their memory. Those that have just moved here may have come after it was unmapped; they find out
+    /// when they come back.
+    fn unmapped(&mut self, start: usize, end: usize) {
+        for slot in self.stash.within(start, end) {
+            if self.stash.leaves(slot) && !self.stash.at(slot).has_strayed {
+                self.stash.drop(&self.faults, slot);
+            }
+        }
+        self.areas.forget(start, end);
+        self.left(start, end);
+    }
+
+    /// Memory has left these addresses; newer memory that is there stays known.
+    fn left(&mut self, start: usize, end: usize) {
+        let areas = &mut self.areas;
+        self.moves.settle((start, end), |part| areas.know(part.0, part.1));
+        self.given.forget(start, end);
         self.book.forget(start, end);
     }
 
-    fn rest(&mut self, start: usize, end: usize) {
-        let now = now_ns();
-        let until = now + REST_NS;
-        match self.rests.iter_mut().find(|rest| rest.2 < now) {
-            Some(rest) => *rest = (start, end, until),
-            None => self.all_rest_until_ns = until,
+    /// The program gives pages back: those that are its own now.
+    fn given_back(&mut self, start: usize, end: usize) {
+        for slot in self.stash.within(start, end) {
+            if self.is_current(slot) {
+                self.stash.drop(&self.faults, slot);
+            }
+        }
+        self.given.add(start, end);
+        self.book.forget(start, end);
+    }
+
+    /// Whether a page belongs to the memory that is at its address now.
+    fn is_current(&self, slot: usize) -> bool {
+        let open = self.stash.at(slot);
+        usize::from(open.owed) == self.moves.owed(open.page)
+    }
+
+    /// Brings pages back that were moved, once the kernel has told everything.
+    fn settle(&mut self) {
+        if !self.is_settled() && self.stash.is_quiet(&self.faults) {
+            self.stash.settle(&self.faults);
+            self.moves.clear();
+            self.stash.close_strays(&self.faults);
         }
     }
 
-    fn rests(&self, page: usize, now: u64) -> bool {
-        let within = |rest: &Rest| now < rest.2 && (rest.0..rest.1).contains(&page);
-        now < self.all_rest_until_ns || self.rests.iter().any(within)
+    fn is_settled(&self) -> bool {
+        self.moves.is_settled() && !self.stash.has_strays()
+    }
+
+    /// Leaves memory alone that a thread wants to change.
+    fn make_way(&mut self) {
+        let Some((start, end)) = hold::asked() else { return };
+        let open = self.stash.within(start, end);
+        let later = open.filter(|slot| self.stash.close(&self.faults, *slot) == Return::Later).count();
+        if later == 0 && self.is_settled() {
+            self.areas.release(&self.faults, start, end);
+            hold::grant();
+        }
     }
 
     /// Looks for new memory, now and then.
@@ -314,11 +373,12 @@ impl Handler {
     fn take_next(&mut self, now: u64) -> bool {
         let Some(next) = self.sampler.next(&self.areas, &mut self.book) else { return false };
         let is_known = self.areas.of(next.page).is_some();
-        if !is_known || self.rests(next.page, now) || self.stash.find(next.page).is_some() {
+        if !is_known || self.stash.find(next.page).is_some() {
             return false;
         }
         let slot = self.stash.room(next.page);
-        let open = Open { page: next.page, since_ns: now_ns(), is_away: next.is_away };
+        let is_away = next.is_away && !self.given.has(next.page);
+        let open = Open { page: next.page, since_ns: now_ns(), is_away, ..Open::default() };
         self.is_free(slot, now) && self.stash.open(&self.faults, slot, open)
     }
 
@@ -346,12 +406,15 @@ impl Handler {
     /// Brings every page back. While the program changes its memory, the kernel's words must be read first.
     fn finish(&mut self) {
         loop {
-            let all = self.stash.within(0, usize::MAX);
-            let later = all.filter(|slot| self.stash.close(&self.faults, *slot) == Return::Later).count();
-            if later == 0 {
-                return;
-            }
             while self.answer() {}
+            self.settle();
+            if self.is_settled() {
+                let all = self.stash.within(0, usize::MAX);
+                let later = all.filter(|slot| self.stash.close(&self.faults, *slot) == Return::Later).count();
+                if later == 0 {
+                    return;
+                }
+            }
             std::thread::yield_now();
         }
     }

@@ -61,6 +61,18 @@ impl Faults {
         self.ask(0x01, &mut [start as u64, bytes as u64])
     }
 
+    /// Whether faults of this page are told, and it is there. Only then may it be taken: where the program has replaced
+    /// its memory before the kernel was asked to tell of it, a page that is away would be found missing by the kernel
+    /// alone. Zeros are refused for a page that is there; one that is not reads as zeros in any case.
+    pub fn tells_of(&self, page: usize) -> bool {
+        self.zeros(page, PAGE) == Err(libc::EEXIST)
+    }
+
+    /// Whether the kernel has told of every change of the program's memory. `own` is a page that is told of.
+    pub fn is_quiet(&self, own: usize) -> bool {
+        self.protect(own, false) != Err(libc::EAGAIN)
+    }
+
     /// Lets threads that wait for this page try again.
     pub fn wake(&self, page: usize) {
         let _ = self.ask(0x02, &mut [page as u64, PAGE as u64]);

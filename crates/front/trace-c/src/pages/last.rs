@@ -6,6 +6,7 @@
 //! main thread that ended by the bare system call is counted for ever, as the C library does; there, and wherever the
 //! count is not known, the thread that samples ends by itself once all other threads have.
 
+use super::robust;
 use crate::pages;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
@@ -69,6 +70,9 @@ extern "C" fn end(round: *mut c_void) {
     let round = round.addr();
     if round < ROUNDS {
         return again(round + 1);
+    }
+    if pages::is_active() {
+        robust::keep();
     }
     let is_last = LIVING.fetch_sub(1, AcqRel) == 1;
     if is_last && pages::is_active() && !HAS_UNCOUNTED.load(Acquire) {

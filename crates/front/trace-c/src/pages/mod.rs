@@ -7,30 +7,44 @@
 //!
 //! The program's memory is never at risk of being lost: the thread lives in the program, so that it ends with it, and
 //! it puts all pages back when the socket is closed. It has its own table of files, and touches none of the memory
-//! from which it takes pages.
+//! from which it takes pages. A page that is away is forgotten in two cases alone: the kernel has said that the program
+//! unmapped or gave back its memory, or the kernel has no such memory of this process any more. While the program
+//! changes its memory, the kernel refuses to put pages back until all its words are read; then the thread tries again.
 //!
 //! | module | does |
 //! |---|---|
 //! | `kernel` | userfaultfd: pages that are missing or protected, and what the kernel tells of them |
 //! | `events` | what the kernel tells, parsed |
 //! | `fence` | memory that is left alone: the stacks of threads, this library, the C library |
+//! | `own` | the files whose variables the thread itself uses |
 //! | `areas` | memory from which pages are taken |
+//! | `given` | memory that the program has given back once: its pages are protected only |
+//! | `moves` | memory that was moved, in the order in which it was |
+//! | `child` | the child of a fork: its copies of the pages that are away |
+//! | `hold` | calls of the program that must find its memory as it would be |
 //! | `variables` | makes the variables of programs and libraries memory without a file |
 //! | `book` | the pages of which something is known |
 //! | `stash` | pages that were taken away, and those that are protected |
 //! | `sampler` | which pages are next, within a budget |
 //! | `trial` | what a fault costs the program |
 //! | `handler` | the thread: answers the kernel, and samples |
+//! | `robust` | robust mutexes of a thread that ends |
 //! | `last` | the end of a program whose main thread ends before the others |
 //! | `wire` | records for `seatmap observe` |
 
 mod areas;
 mod book;
+mod child;
 mod events;
 pub mod fence;
+mod given;
 mod handler;
+mod hold;
 mod kernel;
 pub mod last;
+mod moves;
+mod own;
+mod robust;
 mod sampler;
 mod stash;
 mod trial;
@@ -74,6 +88,7 @@ extern "C" fn begin() {
     if !is_known || !fence::begin() {
         return;
     }
+    own::find();
     variables::make_anonymous();
     trial::prepare();
     if !start(socket) {

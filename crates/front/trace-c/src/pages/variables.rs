@@ -3,7 +3,7 @@
 //! userfaultfd(2) knows no private mappings of files, and variables with initial values lie in such. Each is replaced
 //! by anonymous memory with the same content at the same address, while the program has one thread.
 
-use super::areas::is_own_file;
+use super::own;
 use crate::{maps, memory};
 
 /// Mappings that are replaced; more are left as they are.
@@ -14,7 +14,7 @@ pub fn make_anonymous() {
     let mut found = [(0, 0); MOST];
     let mut count = 0;
     maps::each(|mapping| {
-        let is_variables = mapping.rights == b"rw-p" && mapping.inode != 0 && !is_own_file(mapping.path);
+        let is_variables = mapping.rights == b"rw-p" && mapping.inode != 0 && !own::is_own(mapping);
         if is_variables && count < MOST {
             found[count] = (mapping.from, mapping.to - mapping.from);
             count += 1;
