@@ -2,7 +2,6 @@
 //! that were made are kept.
 
 use crate::common::{Place, can_observe, data, two_cpus};
-use crate::run::programs::installed;
 use crate::trace;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
