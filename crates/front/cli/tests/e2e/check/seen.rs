@@ -54,17 +54,21 @@ fn a_proc_that_hides_other_users() {
     let hidden = |options: &[&str]| {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--pid", "--fork", "sh", "-c", script]).arg(place.command(&[]).get_program());
-        command.args(["check", "--json", "--seconds", "0.1"]).args(options).current_dir("/").output().unwrap()
+        command.args(options).current_dir("/").output().unwrap()
     };
-    let one = hidden(&["--pid", "1"]);
+    let check = ["check", "--json", "--seconds", "0.1"];
+    let one = hidden(&[&check[..], &["--pid", "1"]].concat());
     let stderr = String::from_utf8_lossy(&one.stderr).into_owned();
     if stderr.contains("mount") || stderr.contains("unshare") {
         return seatmap_needs::skipped!("{stderr}");
     }
-    let checked = Checked::of(hidden(&["--all"]));
+    let checked = Checked::of(hidden(&[&check[..], &["--all"]].concat()));
     let unseen = checked.document["unseen"].as_array().unwrap();
     assert!(unseen.iter().any(|one| one["what"] == "threads"), "{unseen:?}");
     assert_eq!(checked.document["verdict"], "not-all-seen");
+    let top = hidden(&["top", "--once"]);
+    let screen = String::from_utf8(top.stdout).unwrap();
+    assert!(screen.contains("not seen: /proc is mounted with hidepid="), "{screen}{:?}", top.stderr);
 }
 
 #[test]

@@ -179,8 +179,15 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     notes.extend(view.follows.then(|| "following".to_owned()));
     notes.extend((!view.filter.is_empty()).then(|| format!("filter '{}'", visible(&view.filter))));
     notes.extend(scene.recording.map(|file| format!("RECORDING to {}", visible(file))));
+    notes.extend(hidden(scene));
     notes.push(scene.groups.source.clone());
     canvas.put(0, 1, &notes.join("; "), Style::new().add_modifier(Modifier::DIM));
+}
+
+/// What the whole computer hides from this user; a list without it would look complete.
+fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
+    let whole = scene.frame.seating.unseen.iter().filter(|unseen| unseen.pids.is_empty());
+    whole.map(|unseen| format!("not seen: {}", visible(&unseen.why)))
 }
 
 /// The cells that stand, with their CPUs.
