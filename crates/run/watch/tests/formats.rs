@@ -176,14 +176,25 @@ fn seatings_have_the_keys_of_the_schema_and_no_others() {
     assert_eq!(refused(&schema(), &full), NOTHING);
     let objects = ["/processes/0", "/processes/0/group", "/processes/0/variables/0", "/processes/0/memory"];
     let more = ["/processes/0/memory/mappings/0", "/processes/0/memory/nodes/0", "/processes/0/devices/0", "/cpus/0"];
-    let last =
-        ["/cpus/0/interrupts/0", "/cpus/0/strangers/0", "/kernel", "/unseen/0", "/threads/0/ran_on/0", "/cells/0"];
+    let last = [
+        "/cpus/0/interrupts/0",
+        "/cpus/0/strangers/0",
+        "/kernel",
+        "/unseen/0",
+        "/threads/0/ran_on/0",
+        "/cells/0",
+        "/brakes/0",
+    ];
     for path in objects.into_iter().chain(more).chain(last).chain(["", "/threads/0"]) {
         for key in full.pointer(path).unwrap().as_object().unwrap().keys() {
             let mut poorer = full.clone();
             poorer.pointer_mut(path).unwrap().as_object_mut().unwrap().remove(key);
             let marks_the_kind = path.is_empty() && key == "watched_s" || path == "/threads/0" && key == "mask";
-            let is_newer = path == "/threads/0" && key == "is_traced" || path.is_empty() && key == "cells";
+            let is_newer = match path {
+                "/threads/0" => key == "is_traced",
+                "" => ["cells", "brakes"].contains(&key.as_str()),
+                _ => false,
+            };
             assert_eq!(refused(&schema(), &poorer).is_empty(), marks_the_kind || is_newer, "{path}/{key}");
         }
     }

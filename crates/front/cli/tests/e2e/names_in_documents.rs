@@ -136,7 +136,7 @@ fn no_string_of_a_ranking_or_a_seating_commands_a_terminal_or_forges_a_line() {
     let own = std::process::id().to_string();
     let seating = place.run(&["check", "--seconds", "0.1", "--json", "-p", &own]);
     let seating: Value = serde_json::from_slice(&seating.stdout).unwrap();
-    let check = format!("check --seconds 0 --expect copy.json -p {own}");
+    let check = format!("check --seconds 0.05 --expect copy.json -p {own}");
     assert_strings_are_shown(&place, &seating, &[&check]);
 }
 

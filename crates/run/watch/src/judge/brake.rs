@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(held("cpu.idle", None, 2.0), [], "nobody else wants the CPU");
         let clamped = held("cpu.uclamp.max", None, 0.0);
         assert_eq!(clamped[0].remedy.as_deref(), Some("echo max > /c/box/cpu.uclamp.max"));
-        let memory = held("memory.high", Some(8), 0.0);
+        let memory = held("memory.high", Some(4), 0.0);
         assert!(memory[0].what.contains("stopped its threads 8 times a second"), "{memory:?}");
         assert_eq!(held("memory.high", Some(0), 0.0), []);
     }
