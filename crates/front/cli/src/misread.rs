@@ -61,7 +61,7 @@ fn unknown_command(error: &clap::Error, verb: &str) -> Option<String> {
     Some(format!("'{verb}' has no command '{word}'{}", suggestion(error, ContextKind::SuggestedSubcommand)))
 }
 
-/// What the command needs: of each group of alternatives, one.
+/// The command needs one of each group of alternatives.
 fn missing(error: &clap::Error, verb: &str) -> Option<String> {
     let Some(ContextValue::Strings(groups)) = error.get(ContextKind::InvalidArg) else { return None };
     let groups: Vec<String> = groups.iter().map(|group| alternatives(group)).collect();

@@ -76,7 +76,7 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     }
 }
 
-/// Runs the binary as a user who may have one thread; `None`, with a message, where this user cannot become another one.
+/// Runs the binary as a user who may have one thread; `None`, with a message, where this user cannot become another.
 fn with_one_thread(arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seatmap"));
     let place = Place::new();

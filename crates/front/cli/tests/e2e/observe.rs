@@ -236,7 +236,7 @@ fn a_command_ends_as_without_seatmap() {
 #[test]
 fn faults_are_refused() {
     let place = Place::new();
-    assert!(place.refusal(&["observe"]).contains("required"));
+    assert!(place.refusal(&["observe"]).contains("needs "));
     assert!(place.one_line_refusal(&["observe", "--", "no-such-program"]).contains("there is no such program"));
     let both = ["observe", "--json", "-o", "-", "--", "true"];
     assert!(place.one_line_refusal(&both).contains("both print on stdout"));
