@@ -88,7 +88,7 @@ fn tell(error: &dyn Error, code: u8) -> u8 {
 }
 
 /// An error and its causes on one line.
-fn with_causes(error: &dyn Error) -> String {
+pub fn with_causes(error: &dyn Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -27,7 +27,7 @@ pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
         let try_all = || cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect::<Vec<_>>();
         let tried = match std::thread::Builder::new().spawn_scoped(scope, try_all) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(error) => cpus.iter().map(|cpu| Err(Error::Seat { cpu: *cpu, source: error.kind().into() })).collect(),
+            Err(error) => cpus.iter().map(|cpu| Err(Error::Seat { cpu: *cpu, source: copy(&error) })).collect(),
         };
         for seat in tried {
             match seat {
@@ -37,6 +37,11 @@ pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
         }
     });
     (open, closed)
+}
+
+/// The same error once more, which the standard library does not copy.
+fn copy(error: &std::io::Error) -> std::io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }
 
 /// Whether the thread still sits there, and nowhere else.

@@ -110,7 +110,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
             ["machine", "noise", "memory", "is_traced", "findings", "verdict", "waiting", "elsewhere_ms"]
                 .map(str::to_owned),
         );
-        others.extend(["cells", "seats", "rates", "wakes"].map(str::to_owned));
+        others.extend(["cells", "seats", "rates", "wakes", "brakes"].map(str::to_owned));
         let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(key));
         let listed: Vec<String> = listed.cloned().collect();
         assert_eq!(listed, required, "{object}");

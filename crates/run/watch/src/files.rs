@@ -94,6 +94,17 @@ impl Files {
         pids.extend(pid.filter(|pid| pids.last() != Some(pid)));
     }
 
+    /// Notes the processes that no user of this kind is shown.
+    pub fn note_the_hidden(&mut self) {
+        if let Some(why) = visibility::hidden(&self.root) {
+            self.note("threads", None, why);
+        }
+        if visibility::is_in_container(&self.root) {
+            let why = "this is a container, which does not show the processes outside; they may share its CPUs";
+            self.note("strangers", None, why);
+        }
+    }
+
     /// The notes so far; the next seating begins without any.
     pub fn take_notes(&mut self) -> Vec<Unseen> {
         let told = |((what, why), mut pids): ((&str, String), Vec<Tid>)| {

@@ -166,6 +166,7 @@ impl Live {
         self.read_threads(&pids);
         self.read_moves();
         self.read_processes();
+        self.files.note_the_hidden();
         let watched_ns = self.at_ns.saturating_sub(began_ns);
         let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let seating = Seating {

@@ -12,11 +12,20 @@ use crate::trace::Trace;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{Came, Interrupts};
 use seatmap_os::kernel::Scheduler;
-use seatmap_os::{CpuSet, Root, Tid, boot, devices, irq, visibility};
+use seatmap_os::{CpuSet, Root, Tid, boot, devices, irq};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
 impl Seating {
+    /// Why there is no program in it: the computer hides programs from this user, or they have ended.
+    #[must_use]
+    pub fn why_empty(&self) -> String {
+        match self.unseen.iter().find(|unseen| unseen.what == "threads" && unseen.pids.is_empty()) {
+            Some(hidden) => format!("no program can be seen: {}", hidden.why),
+            None => "the program ended while it was watched".to_owned(),
+        }
+    }
+
     /// Looks at the chosen processes for the time that the options say, and returns what it saw.
     ///
     /// # Errors
@@ -138,7 +147,7 @@ impl Watcher {
         let quotas = self.limiting.quotas(&self.files);
         let brakes = self.limiting.brakes();
         self.limiting.turn();
-        self.note_the_hidden();
+        self.files.note_the_hidden();
         let looks = 2 + std::mem::take(&mut self.glances);
         let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Seating {
@@ -215,17 +224,6 @@ impl Watcher {
         let cpus = wanted.iter().map(cpu).collect();
         (self.cpu_times, self.interrupts, self.others) = (cpu_times, interrupts, others);
         cpus
-    }
-
-    /// Notes the processes that no user of this kind is shown.
-    fn note_the_hidden(&mut self) {
-        if let Some(why) = visibility::hidden(&self.files.root) {
-            self.files.note("threads", None, why);
-        }
-        if visibility::is_in_container(&self.files.root) {
-            let why = "this is a container, which does not show the processes outside; they may share its CPUs";
-            self.files.note("strangers", None, why);
-        }
     }
 }
 

@@ -84,7 +84,7 @@ impl Checker<'_> {
         let seating = watcher.seating();
         // A /proc that hides other users may show nothing at all, which is told.
         if seating.processes.is_empty() && !self.typed.all {
-            return Err(CliError::input("the program ended while it was watched"));
+            return Err(CliError::input(seating.why_empty()));
         }
         let judged = self.judged(&seating);
         self.tell(&judged)?;

@@ -2,7 +2,7 @@
 
 use crate::args::Noise;
 use crate::bar::Bar;
-use crate::error::CliError;
+use crate::error::{CliError, with_causes};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination, OfMachine};
 use crate::place::host_name;
@@ -42,7 +42,9 @@ fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
         return Ok(named.0.clone());
     }
     let (open, closed) = seatmap_noise::reachable(&Cpus::read().map_err(CliError::work)?.online);
-    closed.iter().for_each(|error| output::tell(&format!("left out: {error}")));
+    for error in &closed {
+        output::tell(&format!("left out: {}", with_causes(error)));
+    }
     Ok(open)
 }
 

@@ -101,7 +101,7 @@ impl Watched {
         }
         let (frame, judgement) = self.look();
         if frame.seating.threads.is_empty() {
-            return Err(CliError::input("the program ended while it was watched"));
+            return Err(CliError::input(frame.seating.why_empty()));
         }
         let view = View { shows_wakes: typed.wakes, ..View::default() };
         let rows = rows(&frame, &judgement, &view);
@@ -114,7 +114,7 @@ impl Watched {
     fn print_document(&mut self) -> Result<(), CliError> {
         let Frame { seating, rates, wakes } = self.frame();
         if seating.threads.is_empty() {
-            return Err(CliError::input("the program ended while it was watched"));
+            return Err(CliError::input(seating.why_empty()));
         }
         let judged = Judged::new(&seating, &self.topology, &self.standard.of(&seating));
         output::json(&Look { judged, rates, wakes })

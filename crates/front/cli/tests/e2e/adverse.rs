@@ -59,7 +59,7 @@ const ALONE: u32 = 54_321;
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     let on_model = ["--on", "cell-qs20", "--pattern", "ring:4"];
-    let searches = [&["place", "--kicks", "20"][..], &["rank", "--runs", "2"], &["tune", "--budget", "60"]];
+    let searches = [&["place", "--kicks", "20"][..], &["rank", "--runs", "2"], &["tune", "--budget", "144"]];
     for search in searches {
         let arguments = [search, &on_model].concat();
         let output = with_one_thread(&arguments);
@@ -72,7 +72,7 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
         let Some(output) = with_one_thread(arguments) else { return };
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(1) && !said.contains("panicked"), "{arguments:?}: {said}");
-        assert!(said.contains("temporarily unavailable") && said.lines().count() == 1, "{arguments:?}: {said}");
+        assert!(said.contains("temporarily unavailable"), "{arguments:?}: {said}");
     }
 }
 

@@ -27,15 +27,18 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The page that is being taken; 0 for none.
 static INTENT: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes the table, and enters it and the first thread; false if there is no memory.
+/// Makes the table, and enters it and this thread; false if there is no memory. A table that is there stays, with
+/// all that is in it.
 pub fn begin() -> bool {
     let bytes = MOST * size_of::<Range>();
     let table = memory::zeros(bytes);
-    TABLE.store(table.cast(), SeqCst);
     if table.is_null() {
         return false;
     }
-    exclude(table as usize, table as usize + bytes);
+    // The memory of a second table is never touched, and costs nothing.
+    if TABLE.compare_exchange(null_mut(), table.cast(), SeqCst, SeqCst).is_ok() {
+        exclude(table as usize, table as usize + bytes);
+    }
     enter();
     true
 }

@@ -67,8 +67,8 @@ fn a_proc_that_hides_other_users() {
     assert!(unseen.iter().any(|one| one["what"] == "threads"), "{unseen:?}");
     assert_eq!(checked.document["verdict"], "not-all-seen");
     let top = hidden(&["top", "--once"]);
-    let screen = String::from_utf8(top.stdout).unwrap();
-    assert!(screen.contains("not seen: /proc is mounted with hidepid="), "{screen}{:?}", top.stderr);
+    let said = String::from_utf8(top.stderr).unwrap();
+    assert!(said.contains("no program can be seen: /proc is mounted with hidepid="), "{said}");
 }
 
 #[test]

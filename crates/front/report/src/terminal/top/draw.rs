@@ -184,7 +184,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     canvas.put(0, 1, &notes.join("; "), Style::new().add_modifier(Modifier::DIM));
 }
 
-/// What the whole computer hides from this user; a list without it would look complete.
+/// The computer may hide threads from this user; a list that does not say so would look complete.
 fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
     let whole = scene.frame.seating.unseen.iter().filter(|unseen| unseen.pids.is_empty());
     whole.map(|unseen| format!("not seen: {}", visible(&unseen.why)))
