@@ -71,7 +71,9 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     for arguments in [&["noise", "--seconds", "0.1"][..], &["workers"], &["run", "--cpus", "0", "--", "true"]] {
         let Some(output) = with_one_thread(arguments) else { return };
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(1) && !said.contains("panicked"), "{arguments:?}: {said}");
+        // Without any CPU that can be measured, the noise meters take the list of CPUs for wrong.
+        let is_error = matches!(output.status.code(), Some(1 | 2));
+        assert!(is_error && !said.contains("panicked"), "{arguments:?}: {said}");
         assert!(said.contains("temporarily unavailable"), "{arguments:?}: {said}");
     }
 }
