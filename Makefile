@@ -60,9 +60,10 @@ test-build:
 	$(CARGO) test --workspace --locked --features $(TEST_FEATURES) --no-run
 
 # The plus: what the tests say is shown at once, though the cells' words wait for their end. Most tests of the program
-# wait for others that they started, so that one more of them than CPUs runs at a time.
+# wait for others that they started, so that one more of them than CPUs runs at a time. Without make's pipe, for whose
+# end make waits: a program that a test leaves behind would hold it for as long as it runs.
 test-all:
-	+SEATMAP_EXAMPLES_BUILT=1 RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) + 1))} $(CARGO) test --workspace --locked --features $(TEST_FEATURES)
+	+exec 3>&- 4>&-; MAKEFLAGS= SEATMAP_EXAMPLES_BUILT=1 RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) + 1))} $(CARGO) test --workspace --locked --features $(TEST_FEATURES)
 
 test-emulated:
 	./scripts/cells emulated $(BUILT)/seatmap

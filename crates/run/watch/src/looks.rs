@@ -2,8 +2,8 @@
 
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
-use seatmap_os::Tid;
 use seatmap_os::sched::{Stat, Status, Times, migrations, policy_name};
+use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most threads of which every glance looks for those that have become busy; with more, only the first one does.
@@ -19,7 +19,19 @@ pub(crate) struct Looks {
     seen: BTreeMap<(Tid, Tid), Seen>,
     begun_ns: u64,
     glances: u32,
+    /// CPUs on which the tick stops while one thread runs alone.
+    without_tick: CpuSet,
 }
+
+/// The state of a thread that runs or waits for a CPU (proc_pid_stat(5)).
+const RUNNABLE: u8 = b'R';
+
+/// Longer than a few ticks of the slowest kernels, which have 100 a second.
+const SEVERAL_TICKS_NS: u64 = 50_000_000;
+
+/// Where the tick is stopped, another CPU counts the time of the thread that runs, once a second
+/// (`sched_tick_remote` of `kernel/sched/core.c`).
+const REMOTE_TICKS_NS: u64 = 2_500_000_000;
 
 /// One thread.
 #[derive(Debug)]
@@ -31,6 +43,8 @@ struct Seen {
     /// Its time on a CPU at the latest look.
     run_ns: u64,
     is_busy: bool,
+    /// Whether it ran or waited for a CPU at the beginning.
+    was_runnable: bool,
     /// The CPUs that it was found on, each with the number of looks.
     found_on: BTreeMap<u32, u32>,
 }
@@ -80,7 +94,9 @@ pub(crate) struct Found {
 impl Looks {
     /// The first look: the times of all threads of these processes.
     pub fn begin(files: &mut Files, pids: &BTreeSet<Tid>, clock: &dyn Fn() -> u64) -> Self {
-        let mut looks = Looks { begun_ns: clock(), ..Looks::default() };
+        let without_tick = files.root.read("/sys/devices/system/cpu/nohz_full").unwrap_or_default();
+        let without_tick = CpuSet::of_list(&without_tick).unwrap_or_default();
+        let mut looks = Looks { begun_ns: clock(), without_tick, ..Looks::default() };
         for pid in pids {
             for tid in files.threads(*pid) {
                 looks.meet(files, *pid, tid, clock);
@@ -90,9 +106,10 @@ impl Looks {
     }
 
     fn meet(&mut self, files: &mut Files, pid: Tid, tid: Tid, clock: &dyn Fn() -> u64) {
-        let begun = files.stat(pid, tid, |stat| (!stat.has_ended()).then_some(stat.started_ticks)).flatten();
-        if let (Some(started_ticks), Some(first)) = (begun, files.times(pid, tid)) {
-            self.seen.insert((pid, tid), Seen::new(started_ticks, first, clock()));
+        let begun = files.stat(pid, tid, |stat| (!stat.has_ended()).then_some((stat.started_ticks, stat.state)));
+        if let (Some((started_ticks, state)), Some(first)) = (begun.flatten(), files.times(pid, tid)) {
+            let was_runnable = state == RUNNABLE;
+            self.seen.insert((pid, tid), Seen { was_runnable, ..Seen::new(started_ticks, first, clock()) });
         }
     }
 
@@ -143,7 +160,8 @@ impl Looks {
         }
         let living: BTreeSet<Tid> = found.threads.iter().map(|thread| thread.pid).collect();
         found.leaders.retain(|pid, _| living.contains(pid));
-        *self = Looks { seen: next, begun_ns, glances: 0 };
+        let without_tick = std::mem::take(&mut self.without_tick);
+        *self = Looks { seen: next, begun_ns, glances: 0, without_tick };
         found
     }
 
@@ -168,11 +186,16 @@ impl Looks {
         if times.run_ns > seen.run_ns {
             seen.found(last.cpu);
         }
-        let mut thread = thread(files, pid, tid, last, times, now_ns);
+        let was_runnable = last.state == RUNNABLE;
         let watched_ns = now_ns.saturating_sub(seen.first_ns);
+        let is_starved = was_runnable && seen.has_starved(times, watched_ns, self.has_tick(last.cpu));
+        let mut thread = thread(files, pid, tid, last, times, now_ns);
         thread.run_percent = percent(times.run_ns.saturating_sub(seen.first.run_ns), watched_ns);
         thread.wait_percent =
             times.wait_ns.zip(seen.first.wait_ns).map(|(now, then)| percent(now.saturating_sub(then), watched_ns));
+        if is_starved {
+            thread.wait_percent = Some(100.0);
+        }
         thread.ran_on = seen.shares();
         let user = read_status(files, &mut thread);
         if let Some(leader) = leaders.get_mut(&pid).filter(|leader| leader.user.is_none()) {
@@ -181,7 +204,12 @@ impl Looks {
         // A look that is still going on comes upon a thread as busy as it was.
         let is_busy = times.run_ns > seen.first.run_ns;
         let started_ticks = seen.started_ticks;
-        Some((thread, Seen { is_busy, ..Seen::new(started_ticks, times, now_ns) }))
+        Some((thread, Seen { is_busy, was_runnable, ..Seen::new(started_ticks, times, now_ns) }))
+    }
+
+    /// Whether the kernel counts the time of a thread on this CPU at each tick.
+    fn has_tick(&self, cpu: Option<u32>) -> bool {
+        cpu.is_some_and(|cpu| !self.without_tick.contains(cpu))
     }
 
     /// A thread that the first look has not seen: one that began meanwhile has run since then, another one came to the
@@ -201,7 +229,18 @@ impl Looks {
 impl Seen {
     fn new(started_ticks: u64, first: Times, first_ns: u64) -> Self {
         let found_on = BTreeMap::new();
-        Seen { started_ticks, first, first_ns, run_ns: first.run_ns, is_busy: false, found_on }
+        let (is_busy, was_runnable) = (false, false);
+        Seen { started_ticks, first, first_ns, run_ns: first.run_ns, is_busy, was_runnable, found_on }
+    }
+
+    /// Whether the thread has waited for a CPU all the time. The kernel counts a wait at its end only, so that neither
+    /// of its times has moved then. That of a thread that runs moves at each tick.
+    fn has_starved(&self, now: Times, watched_ns: u64, has_tick: bool) -> bool {
+        let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
+        self.was_runnable
+            && now.run_ns == self.first.run_ns
+            && now.wait_ns == self.first.wait_ns
+            && watched_ns >= enough_ns
     }
 
     fn found(&mut self, cpu: Option<u32>) {
@@ -263,4 +302,21 @@ fn moves(files: &mut Files, pid: Tid, tid: Tid) -> Option<u64> {
 /// Nanoseconds in seconds.
 pub(crate) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_never_got_its_cpu_has_waited() {
+        let first = Times { run_ns: 7, wait_ns: Some(9) };
+        let seen = Seen { was_runnable: true, ..Seen::new(1, first, 0) };
+        assert!(seen.has_starved(first, SEVERAL_TICKS_NS, true));
+        assert!(!seen.has_starved(first, SEVERAL_TICKS_NS - 1, true), "the tick may be still to come");
+        assert!(!seen.has_starved(first, SEVERAL_TICKS_NS, false) && seen.has_starved(first, REMOTE_TICKS_NS, false));
+        assert!(!seen.has_starved(Times { run_ns: 8, ..first }, REMOTE_TICKS_NS, true), "it has run");
+        assert!(!seen.has_starved(Times { wait_ns: Some(10), ..first }, REMOTE_TICKS_NS, true), "it got its turn");
+        assert!(!Seen::new(1, first, 0).has_starved(first, REMOTE_TICKS_NS, true), "it slept");
+    }
 }

@@ -179,8 +179,8 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     notes.extend(view.follows.then(|| "following".to_owned()));
     notes.extend((!view.filter.is_empty()).then(|| format!("filter '{}'", visible(&view.filter))));
     notes.extend(scene.recording.map(|file| format!("RECORDING to {}", visible(file))));
-    notes.extend(hidden(scene));
     notes.push(scene.groups.source.clone());
+    notes.extend(hidden(scene));
     canvas.put(0, 1, &notes.join("; "), Style::new().add_modifier(Modifier::DIM));
 }
 
