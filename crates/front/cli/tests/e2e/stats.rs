@@ -1,6 +1,7 @@
 //! `seatmap stats`: CellStats on the models.
 
 use crate::common::{Place, two_cpus};
+use std::process::Command;
 
 /// The command lines that the paper prints, and the functions they measure.
 const PRINTED: [&str; 21] = [
@@ -209,4 +210,20 @@ fn workers_of_this_computer_are_at_work_together() {
     }
     let alone = place.json(&["stats", "-f", "fetchadd", "-i", "100", "--on", "cell-qs20", "--json"]);
     assert!(alone["overlap"].is_null(), "{alone}");
+}
+
+/// One CPU is not a machine without a controller.
+#[test]
+fn a_process_with_one_cpu_is_told_so() {
+    let place = Place::new();
+    let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
+    let seatmap = place.command(&["stats", "-f", "mailbox", "-n", "1", "-i", "1000"]);
+    let mut command = Command::new("taskset");
+    command.args(["-c", &cpu]).arg(seatmap.get_program()).args(seatmap.get_args());
+    command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let Ok(output) = command.current_dir(place.folder()).output() else {
+        return seatmap_needs::skipped!("no taskset");
+    };
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && said.contains("this process may use one CPU only"), "{said}");
 }

@@ -197,7 +197,11 @@ fn transfer<B: Bed>(
 }
 
 fn controller<E: std::error::Error>(rooms: &Rooms) -> Result<u32, StatsError<E>> {
-    rooms.controller.ok_or_else(|| StatsError::Impossible("this machine has no controller (PPE)".into()))
+    let why = match rooms.worker {
+        "CPU" => "the controller needs a CPU beside the worker's, and this process may use one CPU only",
+        _ => "this machine has no controller (PPE)",
+    };
+    rooms.controller.ok_or_else(|| StatsError::Impossible(why.into()))
 }
 
 /// The controller and a worker of the chip, or the first worker and one of the chip.
