@@ -1,14 +1,14 @@
 //! Looks at living programs again and again, cheaply enough for a screen.
 //!
 //! A look reads one small file of each thread, which stays open. The other files of a thread are read only if the
-//! thread has run since the look before, because a thread that has not run has changed nothing in them. For a thread
+//! thread has run since the look before, or waits for a CPU: any other thread has changed nothing in them. For a thread
 //! that has hardly run, every sixth look reads them. Its mask is the exception, as others may change that: one system
 //! call asks for it.
 
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
 use crate::limiting::Limiting;
-use crate::looks::{Leader, percent, seconds};
+use crate::looks::{self, Leader, percent, seconds};
 use crate::process;
 use crate::seating::{CellCpus, Cpu, FORMAT, GroupBrake, Kernel, Process, Quota, Seating, Thread};
 use seatmap_os::cpu_time::CpuTimes;
@@ -96,6 +96,8 @@ pub struct Live {
     has_devices: bool,
     cpu_times: CpuTimes,
     kernel: Kernel,
+    /// CPUs on which the tick stops while one thread runs alone.
+    without_tick: CpuSet,
     machine: String,
     at_ns: u64,
     /// The time of the look before.
@@ -134,6 +136,7 @@ impl Live {
         let machine = root.read("/proc/sys/kernel/hostname").unwrap_or_else(|_| "host".to_owned());
         let mut live = Live {
             kernel: Kernel::of(Scheduler::read(root), root),
+            without_tick: looks::without_tick(root),
             cpu_times: cpu_times(&mut files),
             files,
             choice: choice.clone(),
@@ -251,12 +254,18 @@ impl Live {
             self.leaders.insert(pid, Leader { parent, name, started_ticks, user });
         }
         let before = self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == started_ticks);
+        let has_tick = looks::has_tick(&self.without_tick, thread.cpu);
+        let is_starved = before.as_ref().is_some_and(|before| before.starves(&thread, times, now_ns, has_tick));
         let is_new = before.is_none() && self.looks > 0;
         if is_new && self.files.nanoseconds(started_ticks) >= self.before_ns {
             // It began after the look before, so that all of its time belongs to this look.
             thread.run_percent = percent(times.run_ns, now_ns.saturating_sub(self.before_ns));
         }
-        self.seen.insert((pid, tid), Seen::next(before, thread, started_ticks, times, [now_ns, self.looks]));
+        let mut seen = Seen::next(before, thread, started_ticks, times, [now_ns, self.looks]);
+        if is_starved {
+            seen.thread.wait_percent = Some(100.0);
+        }
+        self.seen.insert((pid, tid), seen);
         true
     }
 
@@ -365,9 +374,24 @@ impl Seen {
 
     /// Whether the thread has not run since the look before, or so little that its other files need not be read.
     fn rests(&self, times: Times, at_ns: u64, is_due: bool) -> bool {
+        // A thread that is still ready waits; its other files say so.
+        if self.is_ready() && times == self.times {
+            return false;
+        }
         let ran_ns = times.run_ns.checked_sub(self.times.run_ns);
         let share = ran_ns.map(|ran_ns| percent(ran_ns, at_ns.saturating_sub(self.at_ns)));
         share.is_some_and(|share| share == 0.0 && !self.has_run || share < LEAST_PERCENT && !is_due)
+    }
+
+    /// Whether it ran or waited for a CPU at this look.
+    fn is_ready(&self) -> bool {
+        self.thread.state == char::from(looks::RUNNABLE)
+    }
+
+    /// Whether the thread has waited for a CPU since this look.
+    fn starves(&self, now: &Thread, times: Times, at_ns: u64, has_tick: bool) -> bool {
+        let is_ready = self.is_ready() && now.state == self.thread.state;
+        is_ready && looks::has_starved(self.times, times, at_ns.saturating_sub(self.at_ns), has_tick)
     }
 
     /// Goes on to a look at the times alone.

@@ -3,7 +3,7 @@
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
 use seatmap_os::sched::{Stat, Status, Times, migrations, policy_name};
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Root, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most threads of which every glance looks for those that have become busy; with more, only the first one does.
@@ -24,7 +24,7 @@ pub(crate) struct Looks {
 }
 
 /// The state of a thread that runs or waits for a CPU (proc_pid_stat(5)).
-const RUNNABLE: u8 = b'R';
+pub(crate) const RUNNABLE: u8 = b'R';
 
 /// Longer than a few ticks of the slowest kernels, which have 100 a second.
 const SEVERAL_TICKS_NS: u64 = 50_000_000;
@@ -94,8 +94,7 @@ pub(crate) struct Found {
 impl Looks {
     /// The first look: the times of all threads of these processes.
     pub fn begin(files: &mut Files, pids: &BTreeSet<Tid>, clock: &dyn Fn() -> u64) -> Self {
-        let without_tick = files.root.read("/sys/devices/system/cpu/nohz_full").unwrap_or_default();
-        let without_tick = CpuSet::of_list(&without_tick).unwrap_or_default();
+        let without_tick = without_tick(&files.root);
         let mut looks = Looks { begun_ns: clock(), without_tick, ..Looks::default() };
         for pid in pids {
             for tid in files.threads(*pid) {
@@ -188,7 +187,9 @@ impl Looks {
         }
         let was_runnable = last.state == RUNNABLE;
         let watched_ns = now_ns.saturating_sub(seen.first_ns);
-        let is_starved = was_runnable && seen.has_starved(times, watched_ns, self.has_tick(last.cpu));
+        let has_tick = has_tick(&self.without_tick, last.cpu);
+        let is_runnable = was_runnable && seen.was_runnable;
+        let is_starved = is_runnable && has_starved(seen.first, times, watched_ns, has_tick);
         let mut thread = thread(files, pid, tid, last, times, now_ns);
         thread.run_percent = percent(times.run_ns.saturating_sub(seen.first.run_ns), watched_ns);
         thread.wait_percent =
@@ -205,11 +206,6 @@ impl Looks {
         let is_busy = times.run_ns > seen.first.run_ns;
         let started_ticks = seen.started_ticks;
         Some((thread, Seen { is_busy, was_runnable, ..Seen::new(started_ticks, times, now_ns) }))
-    }
-
-    /// Whether the kernel counts the time of a thread on this CPU at each tick.
-    fn has_tick(&self, cpu: Option<u32>) -> bool {
-        cpu.is_some_and(|cpu| !self.without_tick.contains(cpu))
     }
 
     /// A thread that the first look has not seen: one that began meanwhile has run since then, another one came to the
@@ -233,16 +229,6 @@ impl Seen {
         Seen { started_ticks, first, first_ns, run_ns: first.run_ns, is_busy, was_runnable, found_on }
     }
 
-    /// Whether the thread has waited for a CPU all the time. The kernel counts a wait at its end only, so that neither
-    /// of its times has moved then. That of a thread that runs moves at each tick.
-    fn has_starved(&self, now: Times, watched_ns: u64, has_tick: bool) -> bool {
-        let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
-        self.was_runnable
-            && now.run_ns == self.first.run_ns
-            && now.wait_ns == self.first.wait_ns
-            && watched_ns >= enough_ns
-    }
-
     fn found(&mut self, cpu: Option<u32>) {
         if let Some(cpu) = cpu {
             *self.found_on.entry(cpu).or_default() += 1;
@@ -257,6 +243,24 @@ impl Seen {
         shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
         shares
     }
+}
+
+/// The CPUs on which the tick stops while one thread runs alone; none where the kernel does not say.
+pub(crate) fn without_tick(root: &Root) -> CpuSet {
+    let list = root.read("/sys/devices/system/cpu/nohz_full").unwrap_or_default();
+    CpuSet::of_list(&list).unwrap_or_default()
+}
+
+/// Whether the kernel counts the time of a thread on this CPU at each tick.
+pub(crate) fn has_tick(without_tick: &CpuSet, cpu: Option<u32>) -> bool {
+    cpu.is_some_and(|cpu| !without_tick.contains(cpu))
+}
+
+/// Whether a thread that was ready at two looks has waited for a CPU all the time between them. The kernel counts a
+/// wait at its end only, so that neither of its times has moved then. That of a thread that runs moves at each tick.
+pub(crate) fn has_starved(before: Times, now: Times, watched_ns: u64, has_tick: bool) -> bool {
+    let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
+    now == before && watched_ns >= enough_ns
 }
 
 /// A share, at most 100: the kernel counts the last tick of a thread that runs at the tick's end.
@@ -311,12 +315,12 @@ mod tests {
     #[test]
     fn a_thread_that_never_got_its_cpu_has_waited() {
         let first = Times { run_ns: 7, wait_ns: Some(9) };
-        let seen = Seen { was_runnable: true, ..Seen::new(1, first, 0) };
-        assert!(seen.has_starved(first, SEVERAL_TICKS_NS, true));
-        assert!(!seen.has_starved(first, SEVERAL_TICKS_NS - 1, true), "the tick may be still to come");
-        assert!(!seen.has_starved(first, SEVERAL_TICKS_NS, false) && seen.has_starved(first, REMOTE_TICKS_NS, false));
-        assert!(!seen.has_starved(Times { run_ns: 8, ..first }, REMOTE_TICKS_NS, true), "it has run");
-        assert!(!seen.has_starved(Times { wait_ns: Some(10), ..first }, REMOTE_TICKS_NS, true), "it got its turn");
-        assert!(!Seen::new(1, first, 0).has_starved(first, REMOTE_TICKS_NS, true), "it slept");
+        assert!(has_starved(first, first, SEVERAL_TICKS_NS, true));
+        assert!(!has_starved(first, first, SEVERAL_TICKS_NS - 1, true), "the tick may be still to come");
+        assert!(
+            !has_starved(first, first, SEVERAL_TICKS_NS, false) && has_starved(first, first, REMOTE_TICKS_NS, false)
+        );
+        assert!(!has_starved(first, Times { run_ns: 8, ..first }, REMOTE_TICKS_NS, true), "it has run");
+        assert!(!has_starved(first, Times { wait_ns: Some(10), ..first }, REMOTE_TICKS_NS, true), "it got its turn");
     }
 }
