@@ -72,10 +72,10 @@ impl Cpus {
         let set = |cpus: &[u32]| cpus.iter().copied().collect::<CpuSet>();
         let open = granted.within(&set(&self.online));
         let allowed = set(&self.allowed);
-        match open.without(set_apart).is_subset(&allowed) {
-            true => open.within(set_apart).without(&allowed).list().0,
-            false => Vec::new(),
+        if !open.without(set_apart).is_subset(&allowed) {
+            return Vec::new();
         }
+        open.within(set_apart).without(&allowed).list().0
     }
 
     /// The CPUs that this process may use, those set apart included, ascending.

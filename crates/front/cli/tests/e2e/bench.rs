@@ -123,7 +123,7 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
         assert!(began.elapsed() < Duration::from_secs(60), "the eighth run did not begin");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = crate::common::kill().args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     assert_eq!(child.wait().unwrap().code(), Some(1));
     let pid: i32 = place.read("pid").trim().parse().unwrap();
@@ -156,7 +156,7 @@ fn a_session_of_short_commands_stops_at_every_signal() {
             assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
             std::thread::sleep(Duration::from_millis(5));
         }
-        let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
         let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
@@ -174,7 +174,7 @@ fn a_metric_that_hangs_ends_with_the_session() {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(5));
     }
-    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = crate::common::kill().args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }

@@ -103,7 +103,7 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     let measure = ["cluster", "measure", "--each-rank", "--trips", "50ms", "--timeout", "9s", "-o", "cluster.json"];
     let [first, second, third, mut fourth] = [0, 1, 2, 3].map(|at| begun(rank(&place, at, 4, &measure)));
     wait_for_a_pair(&place);
-    let stopped = Command::new("kill").args(["-STOP", &fourth.id().to_string()]).status().unwrap();
+    let stopped = crate::common::kill().args(["-STOP", &fourth.id().to_string()]).status().unwrap();
     assert!(stopped.success());
     let (code, told) = ended(first);
     fourth.kill().unwrap();

@@ -41,6 +41,12 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_seatmap"));
         command.args(arguments).current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
         command.env("XDG_STATE_HOME", self.path("state")).env("SEATMAP_DATA", data());
+        // A user without a login has no folder for what lives until the computer stops; root has one always.
+        // SAFETY: the call cannot fail and touches nothing.
+        let is_root = unsafe { libc::geteuid() } == 0;
+        if !is_root && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+            command.env("XDG_RUNTIME_DIR", self.folder());
+        }
         command
     }
 
@@ -106,6 +112,13 @@ pub fn can_observe() -> bool {
         seatmap_needs::skipped!("{refusal}");
     }
     refusal.is_none()
+}
+
+/// The shell's own `kill`, ready for a signal and a process: a small system has no program of that name.
+pub fn kill() -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "kill \"$@\"", "sh"]);
+    command
 }
 
 /// The first two CPUs that this process may use, as a list; `None`, and a word about it, where there is one.

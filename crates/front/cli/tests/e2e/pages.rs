@@ -43,23 +43,19 @@ fn the_library_may_have_any_name() {
     stays_whole(&place, "other.so", "given", "5");
 }
 
+/// Samples the pages of a program that checks its own memory, and returns the words on stderr.
+fn observed(place: &Place, library: &str, way: &str) -> String {
+    let options = ["observe", "--method", "pages", "--library", library, "-o", "pattern.json"];
+    let output = place.run(&[&options[..], &["--", "./pages", way]].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"whole\n"[..]), "{said}");
+    said
+}
+
 #[test]
 fn threads_that_share_pages_are_seen_though_they_spin() {
     let Some((place, library)) = trace::sampled("pages") else { return };
-    let output = place.run(&[
-        "observe",
-        "--method",
-        "pages",
-        "--library",
-        &library,
-        "-o",
-        "pattern.json",
-        "--",
-        "./pages",
-        "pairs",
-    ]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"whole\n"[..]), "{said}");
+    let said = observed(&place, &library, "pairs");
     assert!(
         said.contains("by pages (userfaultfd") && said.contains("cannot be seen by pages: memory of files"),
         "{said}"
@@ -97,20 +93,7 @@ fn a_program_whose_main_thread_ends_first_ends_as_it_does_alone() {
 #[test]
 fn memory_stays_whole_while_its_pages_are_sampled() {
     let Some((place, library)) = trace::sampled("pages") else { return };
-    let output = place.run(&[
-        "observe",
-        "--method",
-        "pages",
-        "--library",
-        &library,
-        "-o",
-        "pattern.json",
-        "--",
-        "./pages",
-        "change",
-    ]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"whole\n"[..]), "{said}");
+    let said = observed(&place, &library, "change");
     assert!(said.contains("20 forks began processes that started no program"), "{said}");
 }
 
