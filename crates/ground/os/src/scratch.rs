@@ -57,14 +57,18 @@ impl Scratch {
 /// The outcome of an attempt to lock a folder.
 enum Lock {
     Held(File),
-    /// Another process has it.
+    /// Another process has it, or has removed the folder.
     Taken,
-    /// The folder is gone, or its file system has no locks.
+    /// The file system has no locks, or this process may not open the folder.
     Unknown,
 }
 
 fn locked(folder: &Path) -> Lock {
-    let Ok(file) = File::open(folder) else { return Lock::Unknown };
+    let file = match File::open(folder) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Lock::Taken,
+        Err(_) => return Lock::Unknown,
+    };
     match file.try_lock() {
         Ok(()) => Lock::Held(file),
         Err(std::fs::TryLockError::WouldBlock) => Lock::Taken,
@@ -129,5 +133,20 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_written_to_is_an_error() {
         assert!(Scratch::within(Path::new("/proc/self"), "seatmap-x-").is_err());
+    }
+
+    #[test]
+    fn folders_made_at_once_do_not_remove_each_other() {
+        let place = tempfile::tempdir().unwrap();
+        let make = || {
+            for _ in 0..200 {
+                let scratch = Scratch::within(place.path(), "seatmap-test-").unwrap();
+                std::fs::write(scratch.path().join("file"), "").unwrap();
+            }
+        };
+        std::thread::scope(|scope| {
+            let makers: Vec<_> = (0..4).map(|_| scope.spawn(make)).collect();
+            makers.into_iter().for_each(|maker| maker.join().unwrap());
+        });
     }
 }
