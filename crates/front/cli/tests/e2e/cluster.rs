@@ -211,33 +211,46 @@ fn packets_are_as_late_as_the_cluster_was_told() {
 /// Killed without a chance to clean up, the script takes all nodes with it.
 #[test]
 fn a_killed_cluster_leaves_no_process() {
-    ended_by("-KILL", |pid| pid.to_string());
+    ended_by(libc::SIGKILL, |pid| pid);
 }
 
 /// As timeout(1) ends a command with all that it has started, the relay among it.
 #[test]
 fn a_signal_to_all_leaves_no_node_without_its_relay() {
-    ended_by("-TERM", |pid| format!("-{pid}"));
+    ended_by(libc::SIGTERM, |pid| -pid);
 }
 
-/// A cluster gets a signal, and none of its processes is left.
-fn ended_by(signal: &str, whom: impl Fn(u32) -> String) {
+/// A cluster that ends with its test, whether the test passes or not.
+struct Ended(std::process::Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A cluster gets a signal, and none of its processes is left. `target` makes the argument of kill(2) from the process:
+/// a program `kill` is not everywhere, and a shell's own does not take a group.
+fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     let place = Place::new();
     let mut cluster = Command::new(SCRIPT);
     cluster.args(["--relay", "2", "--", "sh", "-c", "echo up; on n1 sleep 1000"]).current_dir(place.folder());
     cluster.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped()).process_group(0);
-    let mut cluster = cluster.spawn().unwrap();
+    let mut cluster = Ended(cluster.spawn().unwrap());
     let mut said = String::new();
-    let mut out = std::io::BufReader::new(cluster.stdout.take().unwrap());
+    let mut out = std::io::BufReader::new(cluster.0.stdout.take().unwrap());
     std::io::BufRead::read_line(&mut out, &mut said).unwrap();
     if said != "up\n" {
-        return seatmap_needs::skipped!("{:?}", cluster.wait().unwrap());
+        return seatmap_needs::skipped!("{:?}", cluster.0.wait().unwrap());
     }
-    let first = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", cluster.id())).unwrap();
+    let pid = cluster.0.id();
+    let first = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     let own = space(first.trim()).expect("the first process of the cluster");
-    assert!(Command::new("kill").args([signal, "--", &whom(cluster.id())]).status().unwrap().success());
-    cluster.wait().unwrap();
+    // SAFETY: a plain system call; the process is this test's own, not waited for yet, and leads its group.
+    assert_eq!(unsafe { libc::kill(target(pid.cast_signed()), signal) }, 0);
+    cluster.0.wait().unwrap();
     // The kernel ends the processes of a namespace one after the other.
     let alive = || {
         std::fs::read_dir("/proc")
