@@ -5,7 +5,8 @@ use std::process::Command;
 
 /// A program that counts the checks that fail, as it is in the file or as C++.
 fn agrees(name: &str, text: &str) {
-    let Some(tool) = Tool::new() else { return };
+    let tool = if name.ends_with(".cc") { Tool::with_cplusplus() } else { Tool::new() };
+    let Some(tool) = tool else { return };
     let ppu = tool.write("host.c", include_str!("run_one.c"));
     let said = tool.run(&tool.write(name, text), &ppu);
     assert!(said.starts_with("0 of ") && !said.starts_with("0 of 0 "), "{name}: {said}");

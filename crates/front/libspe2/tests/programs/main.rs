@@ -55,7 +55,7 @@ fn libraries_synchronise_and_compute() {
 
 #[test]
 fn objects_are_constructed_and_destroyed_in_order() {
-    let Some(tool) = Tool::new() else { return };
+    let Some(tool) = Tool::with_cplusplus() else { return };
     let (spu, ppu) = (tool.source("tests/programs/objects_spu.cc"), tool.source("tests/programs/objects.cc"));
     // A second run keeps the variables, and so the third object's mark that it was made.
     let first = "made 1\nmade 2\nmade 3\nvector float: 4 numbers, 1.5 2\ngone 3\ngone 2\ngone 1\nlast\n";

@@ -27,6 +27,14 @@ impl Tool {
         Some(Tool { folder })
     }
 
+    /// As [`Tool::new`], on a computer that builds programs in C++ as well.
+    pub fn with_cplusplus() -> Option<Self> {
+        if !seatmap_needs::tool("g++") {
+            return None;
+        }
+        Tool::new()
+    }
+
     /// A file of this crate.
     pub fn source(&self, name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
