@@ -3,13 +3,12 @@
 use crate::data;
 use crate::row::Row;
 use seatmap_machine::import;
-use seatmap_papers::rank::exchange_ns;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
 use seatmap_place::{Judge, PlaceRequest};
 use seatmap_sim::{CoherentBed, CoherentModel};
 use seatmap_twin::Needs;
-use seatmap_workload::Handoffs;
+use seatmap_workload::{Handoffs, handoffs_ns};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,7 +61,7 @@ fn placed(model: &Arc<CoherentModel>) -> Result<(), Box<dyn Error>> {
     let pattern: Pattern = seatmap_pattern::generate(&format!("ring:{}", TASKS.min(model.topology.pus.len())))?;
     let program = Handoffs::along(&pattern, 0, ROUNDS);
     let run = |placement: &[u32]| {
-        exchange_ns(&mut CoherentBed::new(Arc::clone(model)), &program, placement).map_err(|error| error.to_string())
+        handoffs_ns(&mut CoherentBed::new(Arc::clone(model)), &program, placement).map_err(|error| error.to_string())
     };
     let mut request = PlaceRequest::new(&profile, &pattern);
     request.limit = Limit::kicks(KICKS);

@@ -6,7 +6,7 @@ use crate::{meet, output, place};
 use seatmap_catalog::Runner;
 use seatmap_cluster::spread::{Meet, Ranks, Spread, SpreadError};
 use seatmap_cluster::{Rank, RankError};
-use seatmap_papers::rank::setup::fingerprint;
+use seatmap_document::content_hash;
 use std::collections::BTreeMap;
 
 /// This process among the ranks that one launcher started.
@@ -32,8 +32,8 @@ pub fn check(runner: &Runner) -> Result<(), CliError> {
 /// A hash of all that is known of a model: ranks that know another one of this name would bring other times.
 pub fn machine_hash(runner: &Runner) -> String {
     match runner {
-        Runner::CellBe(model) => fingerprint(&**model),
-        Runner::Coherent(model) => fingerprint(&(&model.name, &model.topology, &model.figures)),
+        Runner::CellBe(model) => content_hash(&**model),
+        Runner::Coherent(model) => content_hash(&(&model.name, &model.topology, &model.figures)),
         Runner::Host => String::new(),
     }
 }

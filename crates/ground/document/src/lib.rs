@@ -9,12 +9,14 @@
 //! | [`read`] | a document of a known format, checked |
 //! | [`written`] | a document as text |
 //! | [`DocumentError`] | why one was refused |
-//! | [`printed_number`] | a number as programs print it |
+//! | [`printed_number`], [`rounded_ns`] | a number as programs print it; a time as documents keep it |
+//! | [`content_hash`] | whether two values of one type are the same, in 16 digits |
 //! | [`Position`] | line and column in any text file |
 //! | [`shell_word`] | a word of a command that people copy |
 #![deny(missing_docs)]
 
 mod error;
+mod hash;
 mod json;
 mod number;
 mod position;
@@ -22,8 +24,9 @@ mod shell;
 mod visible;
 
 pub use error::DocumentError;
+pub use hash::content_hash;
 pub use json::written;
-pub use number::printed_number;
+pub use number::{printed_number, rounded_ns};
 pub use position::Position;
 pub use shell::{shell_file, shell_word};
 pub use visible::{is_hidden, visible, visible_lines};

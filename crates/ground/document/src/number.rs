@@ -1,4 +1,4 @@
-//! Numbers as programs print them.
+//! Numbers as programs print them, and as documents keep them.
 
 /// A number in decimal digits; commas may part thousands, in groups of three. `None` for everything else, such as the
 /// decimal commas of other languages ("1.234,5" and "1,5"), which a program that drops commas would read as another
@@ -34,6 +34,12 @@ fn has_thousands_in_groups(whole: &str) -> bool {
     let mut others = groups.peekable();
     let is_parted = others.peek().is_some();
     !is_parted || (1..=3).contains(&first.len()) && others.all(|group| group.len() == 3)
+}
+
+/// Rounds to a thousandth of a nanosecond, so that a time read back from a file is unchanged.
+#[must_use]
+pub fn rounded_ns(ns: f64) -> f64 {
+    (ns * 1000.0).round() / 1000.0
 }
 
 #[cfg(test)]

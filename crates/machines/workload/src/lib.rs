@@ -11,6 +11,7 @@
 //! | [`mod@mandelbrot`] | coordinators and workers that render images point by point |
 //! | [`ProducerConsumer`] | values through a spin-locked channel of one: what placing a pair well is worth |
 //! | [`stats`] | CellStats: one primitive at a time |
+//! | [`elapsed_ticks`], [`messages_ns`], [`handoffs_ns`] | how long a program took |
 //! | [`Touch`] | one task writes into pages, so that the kernel puts them on its node |
 #![deny(missing_docs)]
 
@@ -25,6 +26,7 @@ mod ping_pong;
 mod producer_consumer;
 mod spin_channel;
 pub mod stats;
+mod timing;
 mod touch;
 
 pub use barrier_by_signal::{BarrierBySignal, Way};
@@ -37,4 +39,5 @@ pub use message_ring::{MessageLibrary, MessageRing, MessageRingOver, Taken};
 pub use ping_pong::{PingPong, Trace};
 pub use producer_consumer::{Handed, ProducerConsumer};
 pub use spin_channel::{MOST_WORDS, SpinChannel};
+pub use timing::{elapsed_ticks, handoffs_ns, messages_ns};
 pub use touch::Touch;

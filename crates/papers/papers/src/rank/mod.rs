@@ -35,7 +35,7 @@ pub use choice::Choice;
 pub use error::{RankError, RankingError, SetupError};
 pub use mapping::Mapping;
 pub use merge::merge;
-pub use program::{Timed, exchange_ns, time_ns};
+pub use program::{Timed, time_ns};
 pub use ranking::Ranking;
 pub use setup::{Setup, Variant};
 pub use shard::Shard;

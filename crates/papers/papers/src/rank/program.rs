@@ -1,8 +1,7 @@
 //! The programs that are timed: packets forwarded around a ring, or long messages along a pattern.
 
-use seatmap_port::Testbed;
 use seatmap_port::channels::{Bed, Channels, Program, Shape};
-use seatmap_workload::{Handoffs, LongMessages, MessageRingOver};
+use seatmap_workload::{LongMessages, MessageRingOver, elapsed_ticks};
 
 /// A program that is timed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,19 +50,7 @@ impl Program for Timed {
 /// # Errors
 /// The machine could not run it there.
 pub fn time_ns<B: Bed>(bed: &mut B, program: &Timed, seats: &[u32], seed: u64) -> Result<f64, B::Error> {
-    let taken = bed.run(seats, program, seed)?;
-    let began = taken.iter().map(|task| task.began).min().unwrap_or(0);
-    let ended = taken.iter().map(|task| task.ended).max().unwrap_or(0);
-    Ok(ended.saturating_sub(began) as f64 * bed.ns_per_cycle())
-}
-
-/// The same for messages along a pattern over cache lines.
-///
-/// # Errors
-/// The machine could not run it there.
-pub fn exchange_ns<T: Testbed>(bed: &mut T, handoffs: &Handoffs, seats: &[u32]) -> Result<f64, T::Error> {
-    let taken = bed.run(seats, handoffs)?;
-    let began = taken.iter().map(|task| task.began.ticks).min().unwrap_or(0);
-    let ended = taken.iter().map(|task| task.ended.ticks).max().unwrap_or(0);
-    Ok(ended.saturating_sub(began) as f64 * bed.ns_per_tick())
+    let tasks = bed.run(seats, program, seed)?;
+    let ticks = elapsed_ticks(tasks.iter().map(|task| (task.began, task.ended)));
+    Ok(ticks as f64 * bed.ns_per_cycle())
 }

@@ -187,18 +187,6 @@ impl Setup {
     }
 }
 
-/// A hash of all that is known of a machine.
-#[must_use]
-pub fn fingerprint(machine: &(impl Serialize + ?Sized)) -> String {
-    format!("{:016x}", fnv(&serde_json::to_vec(machine).unwrap_or_default()))
-}
-
-/// FNV-1a (Fowler, Noll & Vo 1991), which is the same everywhere and for ever.
-fn fnv(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
-}
-
 /// Whether the ring can send such packets.
 fn packet(bytes: u32) -> Result<(), SetupError> {
     let there = Ea::Local { rank: 0, offset: 0 };
@@ -261,15 +249,6 @@ pub(crate) mod tests {
         assert_ne!(drawn.seats(&first, 0), drawn.seats(&first, 1));
         // Task 1 of the last mapping is executed by thread 5, as task 5 of the first.
         assert_eq!(drawn.seats(&first, 1)[5], drawn.seats(&last, 1)[1]);
-    }
-
-    #[test]
-    fn the_hash_is_the_published_one() {
-        assert_eq!(
-            [fnv(b""), fnv(b"a"), fnv(b"foobar")],
-            [0xcbf2_9ce4_8422_2325, 0xaf63_dc4c_8601_ec8c, 0x8594_4171_f739_67e8]
-        );
-        assert_ne!(fingerprint("a"), fingerprint("b"));
     }
 
     #[test]

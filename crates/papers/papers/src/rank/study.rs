@@ -1,9 +1,9 @@
 //! Running every mapping: in parallel where runs cannot disturb each other, else one after the other in random blocks.
 
 use super::journal::RankJournal;
-use super::times::rounded;
 use super::{Job, Mapping, RankError, Setup, Times, time_ns};
 use rayon::prelude::*;
+use seatmap_document::rounded_ns;
 use seatmap_measure::journal::JournalError;
 use seatmap_os::pool;
 use seatmap_port::channels::Bed;
@@ -109,7 +109,7 @@ impl Keeper<'_, '_> {
 
     /// Keeps a time. Whether to go on; `None` where the time cannot be that of a run which is not known yet.
     pub(super) fn note(&mut self, job: Job, ns: f64) -> Result<Option<ControlFlow<()>>, JournalError> {
-        let ns = rounded(ns);
+        let ns = rounded_ns(ns);
         if !self.times.set(job, ns) {
             return Ok(None);
         }

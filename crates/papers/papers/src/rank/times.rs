@@ -1,15 +1,10 @@
 //! The times of a study: mapping by mapping, run by run.
 
+use seatmap_document::rounded_ns;
 use serde::{Deserialize, Serialize};
 
 /// A year: no run takes longer, and a file that claims so is damaged.
 pub const LONGEST_NS: f64 = 3.2e16;
-
-/// Rounds to a thousandth of a nanosecond, so that a time read back from a file is unchanged.
-#[must_use]
-pub fn rounded(ns: f64) -> f64 {
-    (ns * 1000.0).round() / 1000.0
-}
 
 /// One mapping in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +40,7 @@ impl Times {
         if run >= self.runs || !(0.0..=LONGEST_NS).contains(&ns) || !self.ns[row * self.runs + run].is_nan() {
             return false;
         }
-        self.ns[row * self.runs + run] = rounded(ns);
+        self.ns[row * self.runs + run] = rounded_ns(ns);
         self.known += 1;
         true
     }

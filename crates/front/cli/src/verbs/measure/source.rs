@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::{input, output, place};
 use seatmap_catalog::usable::Remark;
 use seatmap_catalog::{Answers, Capability, Machine as Opened};
+use seatmap_document::content_hash;
 use seatmap_host::{HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
 use seatmap_measure::journal::Machine;
@@ -12,7 +13,6 @@ use seatmap_measure::replay::Replay;
 use seatmap_measure::survey;
 use seatmap_measure::testbed_probe::TestbedProbe;
 use seatmap_os::cpus::Cpus;
-use seatmap_papers::rank::setup::fingerprint;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
 
@@ -172,11 +172,11 @@ impl Source {
                 Machine { cpu_model: environment::cpu_model(), boot_id: environment::boot_id(), ..named }
             }
             Source::Simulated { model, .. } => {
-                let figures = fingerprint(&(&model.name, &model.topology, &model.figures));
+                let figures = content_hash(&(&model.name, &model.topology, &model.figures));
                 Machine { figures: Some(figures), ..named }
             }
             Source::Replayed { profile, .. } => {
-                let figures = fingerprint(&(&profile.core_distance, &profile.home_model, &profile.clock));
+                let figures = content_hash(&(&profile.core_distance, &profile.home_model, &profile.clock));
                 Machine { figures: Some(figures), ..named }
             }
         }

@@ -3,14 +3,13 @@
 use crate::args::{MethodChoice, Place};
 use crate::error::CliError;
 use seatmap_catalog::{Capability, Machine, Runner};
-use seatmap_papers::rank::{Timed, exchange_ns, time_ns};
 use seatmap_pattern::Pattern;
 use seatmap_place::{Judge, PlaceError};
 use seatmap_report::floor::DrawnPlacement;
 use seatmap_sim::catalog::Model;
 use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
-use seatmap_workload::Handoffs;
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
+use seatmap_workload::{Handoffs, handoffs_ns, messages_ns};
 use std::sync::Arc;
 
 /// The result of `work` where the pattern's messages, run on the simulated machine, are the judge.
@@ -39,14 +38,14 @@ pub(super) fn count(
     match model {
         Model::Cell(model) => {
             let mut bed = CellBed::new(Arc::clone(model));
-            let timed = Timed::Long(long_messages(typed, pattern)?);
-            time_ns(&mut bed, &timed, &seating.placement, 0).map_err(CliError::work)?;
+            let messages = long_messages(typed, pattern)?;
+            messages_ns(&mut bed, &messages, &seating.placement, 0).map_err(CliError::work)?;
             seating.counted = Some(bed.counters().link_cycles());
         }
         Model::Coherent(model) => {
             let mut bed = CoherentBed::new(Arc::clone(model));
             let near = near(typed, &handoffs(typed, pattern)?, model, &seating.placement);
-            exchange_ns(&mut bed, &near, &seating.placement).map_err(CliError::work)?;
+            handoffs_ns(&mut bed, &near, &seating.placement).map_err(CliError::work)?;
             let home = |line| model.home_of(line).map(|home| home as usize);
             seating.homes = near.handoffs.iter().map(|handoff| home(handoff.line.line_index())).collect();
             seating.counted = Some(bed.counters().link_messages());
@@ -63,9 +62,8 @@ fn by_long_messages<T>(
 ) -> Result<T, CliError> {
     let program = long_messages(typed, pattern)?;
     let floor_ns = program.floor_cycles(model.port_bytes_per_cycle()) / model.frequency_ghz;
-    let timed = Timed::Long(program);
     let run = |placement: &[u32]| {
-        time_ns(&mut CellBed::new(Arc::clone(model)), &timed, placement, 0).map_err(|error| error.to_string())
+        messages_ns(&mut CellBed::new(Arc::clone(model)), &program, placement, 0).map_err(|error| error.to_string())
     };
     work(Judge { time_ns: &run, floor_ns }).map_err(CliError::input)
 }
@@ -85,7 +83,7 @@ fn by_handoffs<T>(
     let program = handoffs(typed, pattern)?;
     let run = |placement: &[u32]| {
         let near = near(typed, &program, model, placement);
-        exchange_ns(&mut CoherentBed::new(Arc::clone(model)), &near, placement).map_err(|error| error.to_string())
+        handoffs_ns(&mut CoherentBed::new(Arc::clone(model)), &near, placement).map_err(|error| error.to_string())
     };
     work(Judge { time_ns: &run, floor_ns: 0.0 }).map_err(CliError::input)
 }

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::over_ranks::machine_hash;
 use crate::{pattern_input, place};
 use seatmap_catalog::Runner;
-use seatmap_papers::rank::setup::fingerprint;
+use seatmap_document::content_hash;
 use seatmap_papers::rank::{Choice, Setup};
 use seatmap_pattern::{Pattern, generate};
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
@@ -53,7 +53,7 @@ impl Asked<'_> {
         match self.runner {
             Runner::CellBe(model) => (model.name.clone(), machine_hash(self.runner)),
             Runner::Coherent(model) => (model.name.clone(), machine_hash(self.runner)),
-            Runner::Host => (place::host_name(), fingerprint(self.pus)),
+            Runner::Host => (place::host_name(), content_hash(self.pus)),
         }
     }
 

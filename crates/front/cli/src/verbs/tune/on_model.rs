@@ -12,7 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::over_ranks::{Start, failed, machine_hash, tell};
 use crate::{input, output, pattern_input, verbs};
 use seatmap_catalog::{Capability, Machine, Runner};
-use seatmap_papers::rank::times::rounded;
+use seatmap_document::rounded_ns;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
 use seatmap_place::{Level, PlaceRequest};
@@ -152,7 +152,7 @@ impl<'a> Race<'a> {
         let mut times_ns = vec![0.0; jobs.len()];
         let mut known = 0;
         let mut keep = |part: &[Numbered], ns: &[f64]| {
-            part.iter().zip(ns).for_each(|((at, _), ns)| times_ns[*at] = rounded(*ns));
+            part.iter().zip(ns).for_each(|((at, _), ns)| times_ns[*at] = rounded_ns(*ns));
             known += part.len();
             bar.show(known, jobs.len());
             if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
