@@ -9,10 +9,11 @@
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make figures the figures of real programs and clusters: bench's floor, costs, gains, bad cables (two hours)
 #   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
-#   make studies the published experiments again, into docs/studies
+#   make studies the published experiments again, into docs/papers/studies
 #   make docs    the guide and the API, under target/doc and target/guide
 #   make dist    a static binary and a Debian package, under target/dist
 #   make install seatmap, its completions and its manual pages; below PREFIX where that is given
+#   make install-papers   seatmap-papers, likewise
 #   make install-lib   libseatmap_place, _worker and _trace for C programs, and libspe2 with seatmap-cellcc
 #   make fuzz    each importer for a minute (needs a nightly toolchain)
 
@@ -20,30 +21,31 @@ CARGO ?= cargo
 # Published measurements beside the repository; what needs them is skipped, visibly, where they are absent.
 export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 SEATMAP = target/release/seatmap
+PAPERS = target/release/seatmap-papers
 # One build for all tests: the program that can be killed at every step, and the simulator whose tasks can be threads.
 TEST_FEATURES = seatmap/faults,seatmap-sim/threads
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 # Where nothing else is said, programs are one's own: in cargo's folder, completions where shells look for a user's.
 ifdef PREFIX
 ROOT = --root "$(PREFIX)"
-BINARY = $(PREFIX)/bin/seatmap
+BIN = $(PREFIX)/bin
 SHARE ?= $(PREFIX)/share
 MANUAL ?= $(PREFIX)/share/man
 else
 CARGO_HOME ?= $(HOME)/.cargo
-BINARY = $(CARGO_HOME)/bin/seatmap
+BIN = $(CARGO_HOME)/bin
 SHARE ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)
 MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-all test-emulated lab races recipes lint bench figures programs studies docs fuzz build dist install install-lib clean programs-in-c
+.PHONY: demo test test-programs test-build test-all test-emulated lab races recipes lint bench figures programs studies docs fuzz build dist install install-papers install-lib clean programs-in-c
 
 demo: build
-	./demo/run $(SEATMAP)
+	./demo/run $(SEATMAP) $(PAPERS)
 
 build:
-	$(CARGO) build --release --locked --package seatmap
+	$(CARGO) build --release --locked --package seatmap --package seatmap-papers
 
 # Downloads beside the compiler, and an emulated computer beside the tests, which wait half of their time. Cells on this
 # computer come alone: they take a CPU away.
@@ -114,12 +116,13 @@ programs: build
 	bench/programs/run --seatmap $(SEATMAP) --keep bench/runs/$$(date +%F)-programs
 
 studies: build programs-in-c
-	$(SEATMAP) study all --write docs/studies
+	$(PAPERS) study all --write docs/papers/studies
 
 docs:
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
 	command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
 	mdbook build docs --dest-dir "$(CURDIR)/target/guide"
+	mdbook build docs/papers --dest-dir "$(CURDIR)/target/papers-guide"
 	cp -r docs/pictures target/
 
 dist:
@@ -130,7 +133,11 @@ fuzz:
 
 install:
 	$(CARGO) install --locked --path crates/front/cli $(ROOT)
-	./scripts/install-shell "$(BINARY)" "$(SHARE)" "$(MANUAL)"
+	./scripts/install-shell "$(BIN)/seatmap" "$(SHARE)" "$(MANUAL)"
+
+install-papers:
+	$(CARGO) install --locked --path papers/cli $(ROOT)
+	./scripts/install-shell "$(BIN)/seatmap-papers" "$(SHARE)" "$(MANUAL)"
 
 install-lib:
 	$(CARGO) build --release --locked --package seatmap-place-c --package seatmap-worker-c --package seatmap-trace-c \

@@ -3,67 +3,55 @@
 mod bench;
 mod cell;
 mod cell_control;
-mod channels;
 mod check;
 mod cluster;
 mod doctor;
 mod export;
-mod figures;
 mod model;
 mod noise;
 mod observe;
 mod on_cluster;
 mod pattern;
 mod place;
-mod rank;
 mod run;
-mod stats;
-mod study;
-pub mod time;
 mod top;
 mod tune;
-mod workers;
 
 pub use bench::*;
 pub use cell::*;
 pub use cell_control::*;
-pub use channels::*;
 pub use check::*;
 pub use cluster::*;
 pub use doctor::*;
 pub use export::*;
-pub use figures::*;
 pub use model::*;
 pub use noise::*;
 pub use observe::*;
 pub use on_cluster::*;
 pub use pattern::*;
 pub use place::*;
-pub use rank::*;
 pub use run::*;
-pub use stats::*;
-pub use study::*;
 pub use top::*;
 pub use tune::*;
-pub use workers::*;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use seatmap_os::{CpuList, CpuListError};
+use seatmap_console::values::cpus;
+use seatmap_console::view::ColourChoice;
+use seatmap_os::CpuList;
 use std::path::PathBuf;
 
-/// The verbs by what they serve; those of the papers apart.
-const GROUPS: [(&str, &[&str]); 7] = [
-    ("Measure", &["measure", "show", "stats", "noise", "doctor", "cluster"]),
+/// The verbs by what they serve.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Measure", &["measure", "show", "noise", "doctor", "cluster"]),
     ("Place", &["place", "pattern", "export"]),
     ("Run", &["run", "check", "top", "observe", "bench", "tune"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
-    ("Experiments of the papers", &["rank", "channels", "workers", "study"]),
     ("Shell", &["completions", "man"]),
 ];
 
 /// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help` has them all.
-const RARELY_NEEDED: [(&str, &[&str]); 8] = [
+const RARELY_NEEDED: [(&str, &[&str]); 6] = [
     ("measure", &["passes", "thorough", "parallel", "utilisation", "wakeups", "seed"]),
     (
         "place",
@@ -110,24 +98,6 @@ const RARELY_NEEDED: [(&str, &[&str]); 8] = [
     ("bench", &["lower_is_better", "name", "warmup", "confidence", "seed", "cpus"]),
     ("tune", &["lower_is_better", "confidence", "seed", "cpus", "candidates", "objective"]),
     ("check", &["any_machine", "children", "slurm_step"]),
-    (
-        "rank",
-        &[
-            "long",
-            "unidirectional",
-            "symmetry",
-            "shard",
-            "meet",
-            "secret_file",
-            "timeout",
-            "seed",
-            "counters",
-            "csv",
-            "svg",
-            "sample",
-        ],
-    ),
-    ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
 ];
 
 /// The command line: its verbs listed by group, its rarely needed options only in `--help`.
@@ -202,16 +172,6 @@ pub enum Command {
     Tune(Tune),
     /// Fit machines that the simulator runs.
     Model(Model),
-    /// Time every mapping of tasks to workers (Keller & Varbanescu).
-    Rank(Box<Rank>),
-    /// Measure what threads, messages, copies and atomics cost (CellStats).
-    Stats(Box<Stats>),
-    /// Compare pinned workers with threads (Gupta et al.).
-    Workers(Workers),
-    /// Measure what seats near the homes of lines gain (Liu et al.).
-    Channels(Box<Channels>),
-    /// Repeat a published experiment on the models.
-    Study(Study),
     /// Reserve quiet CPUs, and run programs on them.
     Cell(Box<Cell>),
     /// Measure what the system takes from a program, CPU by CPU.
@@ -233,21 +193,6 @@ pub enum Command {
         #[arg(value_name = "FOLDER")]
         folder: Option<PathBuf>,
     },
-}
-
-/// When and how to colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ColourChoice {
-    /// On a terminal, as many colours as it says it has.
-    Auto,
-    /// 24-bit colours.
-    True,
-    /// The 256 fixed colours.
-    #[value(name = "256")]
-    Ansi256,
-    /// None.
-    #[value(alias = "none")]
-    Never,
 }
 
 #[derive(Debug, Args)]
@@ -370,10 +315,6 @@ pub struct Machines {
     /// Print the list as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
-}
-
-fn cpus(text: &str) -> Result<CpuList, CpuListError> {
-    text.parse::<CpuList>()?.distinct()
 }
 
 /// A positive number with a multiplier of 1000: `2.8g`.

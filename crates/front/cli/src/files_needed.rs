@@ -2,7 +2,7 @@
 //! for a computer on which nothing runs.
 
 use crate::args::{ClusterCommand, Command};
-use crate::error::CliError;
+use seatmap_console::error::CliError;
 use seatmap_os::{Root, proc_mount};
 
 /// Checks that the kernel's files that this command reads are there, and show what it takes them for.
@@ -28,11 +28,6 @@ pub fn check(command: &Command) -> Result<(), CliError> {
         | Command::Place(_)
         | Command::Pattern(_)
         | Command::Model(_)
-        | Command::Rank(_)
-        | Command::Stats(_)
-        | Command::Workers(_)
-        | Command::Channels(_)
-        | Command::Study(_)
         | Command::Machines(_)
         | Command::Completions { .. }
         | Command::Man { .. } => Ok(()),

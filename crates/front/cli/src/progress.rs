@@ -1,8 +1,8 @@
 //! How far a measurement is, on stderr, if that is a terminal. Everything here runs between two measurements.
 
-use crate::args::ColourChoice;
-use crate::view;
 use indicatif::{ProgressBar, ProgressStyle};
+use seatmap_console::view;
+use seatmap_console::view::ColourChoice;
 use seatmap_measure::matrix;
 use seatmap_measure::survey::Step;
 use seatmap_report::live::{self, Live};

@@ -2,7 +2,6 @@
 
 pub mod bench;
 pub mod cell;
-pub mod channels;
 pub mod check;
 pub mod cluster;
 pub mod doctor;
@@ -15,12 +14,8 @@ pub mod noise;
 pub mod observe;
 pub mod pattern;
 pub mod place;
-pub mod rank;
 pub mod run;
 pub mod shell;
 pub mod show;
-pub mod stats;
-pub mod study;
 pub mod top;
 pub mod tune;
-pub mod workers;

@@ -28,7 +28,7 @@ const SAFETY_WITHIN: usize = 4;
 
 /// The floors of the house, from the top: folders below `crates/`. A crate depends on crates of its own floor, and of
 /// those below, only.
-const FLOORS: [&str; 8] = ["front", "papers", "measure", "place", "run", "cell", "machines", "ground"];
+const FLOORS: [&str; 7] = ["front", "measure", "place", "run", "cell", "machines", "ground"];
 
 fn root() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).canonicalize().unwrap()
@@ -213,6 +213,24 @@ fn arrows_point_downwards() {
         upward.extend(bad.map(|other| format!("{own} -> {other}")));
     }
     assert_none("arrows that point upwards", &upward);
+}
+
+/// The papers may use the product. Nothing of the product is built with them or names them, but for the one sentence that
+/// tells a person where their commands are.
+#[test]
+fn the_product_does_not_know_the_papers() {
+    let pointer = "crates/front/cli/src/main.rs";
+    let its_test = "crates/front/cli/src/misread_tests.rs";
+    let names = ["seatmap-papers", "seatmap_papers", "seatmap-experiments", "seatmap_experiments", "papers/"];
+    let product: Vec<_> = texts(&[".rs", ".toml", ".css", ".js", ".html", ".h", ".c"])
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("crates/") && !is_test(name) && name != pointer && name != its_test)
+        .collect();
+    assert!(product.len() > 500, "the product is not where it was");
+    let is_named = |lines: &[&str], at: usize| names.iter().any(|name| lines[at].contains(name));
+    assert_none("lines of the product that name the papers", &lines_that(&product, is_named));
+    let text = std::fs::read_to_string(root().join(pointer)).unwrap();
+    assert_eq!(text.matches("seatmap-papers").count(), 1);
 }
 
 /// One crate alone speaks to Linux; the others ask it.

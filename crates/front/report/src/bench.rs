@@ -1,7 +1,7 @@
 //! Commands compared: what their runs show, in words.
 
 use crate::about::counted;
-use crate::ranking::duration;
+use crate::duration::duration;
 use seatmap_document::visible;
 use seatmap_statistics::{quantile, signed_rank};
 use seatmap_tune::document::Baseline;

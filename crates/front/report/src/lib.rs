@@ -8,13 +8,11 @@
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
 //! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
+//! | [`duration`] | times in sentences and tables |
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
 //! | [`cluster`] | the nodes of a cluster, and what is odd |
 //! | [`ranks`] | the ranks of a job on the nodes of a cluster |
-//! | [`channels`] | what seats near the homes of lines are worth |
-//! | [`ranking`] | every mapping, ranked |
 //! | [`mod@bench`], [`tune`], [`auto`] | commands and seats compared by running them |
-//! | [`stats`], [`study`] | what communicating costs; published figures beside ours |
 //! | [`noise`], [`twin`] | time that the system took; how well a fitted model agrees with its profile |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
@@ -29,9 +27,9 @@ mod about;
 pub mod auto;
 mod axis;
 pub mod bench;
-pub mod channels;
 pub mod cluster;
 mod digits;
+pub mod duration;
 pub mod floor;
 mod glossary;
 mod grid;
@@ -43,14 +41,11 @@ pub mod palette;
 pub mod pattern;
 pub mod placement;
 mod predicted;
-pub mod ranking;
 pub mod ranks;
 mod reduced;
 mod scale;
 mod sentence;
 mod speed;
-pub mod stats;
-pub mod study;
 pub mod svg;
 pub mod terminal;
 mod traffic;
@@ -61,6 +56,7 @@ pub mod twin;
 mod samples;
 
 pub use about::counted;
+pub use axis::Unit;
 pub use digits::Digits;
 pub use grid::{Grid, Order};
 pub use scale::Scale;

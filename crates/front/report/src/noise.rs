@@ -3,7 +3,7 @@
 pub(crate) mod trace;
 
 use crate::counted;
-use crate::ranking::duration;
+use crate::duration::duration;
 use seatmap_noise::{Bin, CpuNoise, NoiseReport};
 
 /// Sources that are named for each CPU.

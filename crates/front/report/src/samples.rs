@@ -4,7 +4,6 @@ use seatmap_machine::{
     CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile, Protocol, Pu,
     Regime, Square, Topology,
 };
-use seatmap_papers::rank::{Choice, Ranking, Setup, Times, Variant};
 
 fn origin() -> Origin {
     Origin {
@@ -114,33 +113,6 @@ fn spread(distance: &mut CoreDistance) {
         seconds: 0.18,
         ..Protocol::default()
     });
-}
-
-/// A ring of four, its six mappings a tenth apart.
-pub(crate) fn ranking(runs: u32) -> Ranking {
-    let setup = Setup {
-        machine: "cell-test".into(),
-        machine_hash: "00".into(),
-        pus: (0..6).collect(),
-        pattern: "ring:4:bidirectional".into(),
-        tasks: 4,
-        is_unidirectional: false,
-        messages: Vec::new(),
-        packet_bytes: 1024,
-        rounds: 20,
-        entry_bytes: 16,
-        poll_cycles: 60,
-        runs,
-        variant: Variant::Pinned,
-        seed: 1,
-        choice: Choice::default(),
-    };
-    let mut times = Times::new((0..6).collect(), runs);
-    for job in times.missing() {
-        let noise = f64::from((job.index as u32 + job.run) % 3);
-        times.set(job, 1000.0 + 100.0 * (5 - job.index) as f64 + 25.0 * f64::from(job.run) + noise);
-    }
-    Ranking::new(setup, None, &times).unwrap()
 }
 
 /// A trace of the CPU that was stopped, in which no task of the kernel explains the gap.

@@ -1,13 +1,10 @@
 //! The one sentence that each page begins with: the meaning of its figures, computed from them.
 
 use crate::Digits;
-use crate::ranking::duration;
+use crate::duration::duration;
 use seatmap_machine::Profile;
 use seatmap_measure::classes::DistanceClass;
 use seatmap_noise::{CpuNoise, NoiseReport};
-use seatmap_papers::channels::slices::Slices;
-use seatmap_papers::channels::{Figures, Found, Gain};
-use seatmap_papers::rank::Ranking;
 use seatmap_pattern::Pattern;
 use seatmap_plan::Plan;
 
@@ -19,8 +16,6 @@ const SAME: f64 = 0.0005;
 const QUIET_GAP_US: f64 = 20.0;
 /// A CPU that loses more of its time is not quiet.
 const QUIET_PERCENT: f64 = 0.1;
-/// A speed-up that differs from 1 by less is not worth a move.
-const NO_GAIN: f64 = 0.02;
 /// The part of all bytes that the heaviest edges are said to carry.
 const MOST_BYTES: f64 = 0.9;
 
@@ -122,62 +117,6 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
         false if is_quiet(noisy) => format!("All CPUs are quiet: even {}.", loses(noisy)),
         false => format!("{}, and {}: put what must not wait on CPU {}.", loses(noisy), loses(quiet), quiet.cpu),
     }
-}
-
-/// The gain of a good mapping.
-pub(crate) fn of_ranking(ranking: &Ranking) -> String {
-    let found = format!(
-        "Of {} mappings {} is the fastest; one at random takes {:.2} times as long in the mean, the worst {:.2} times",
-        ranking.mappings, ranking.best, ranking.mean_to_best, ranking.best_to_worst
-    );
-    match ranking.may_be_best {
-        Some(set) if set.mappings == 1 => {
-            format!("{found}, and no other may be the best ({:.0} % confidence).", 100.0 * set.confidence)
-        }
-        Some(set) => format!(
-            "{found}, but {} of them may be the best ({:.0} % confidence).",
-            set.mappings,
-            100.0 * set.confidence
-        ),
-        None => format!("{found}; one run does not tell which others may be the best."),
-    }
-}
-
-/// The gain of seats near homes.
-pub(crate) fn of_channels(found: &Found) -> String {
-    match &found.figures {
-        Figures::Curve(told) => format!(
-            "Over this line CPU {} is nearest to CPU {}, {:.0} cycles, and the farthest takes {:.1} times as long: seat the partner \
-             near the line's home.",
-            told.nearest,
-            told.from,
-            told.least_cycles,
-            told.most_cycles / told.least_cycles
-        ),
-        Figures::Slices(told) => of_slices(told),
-        Figures::Gain(told) => of_gain(told),
-    }
-}
-
-fn of_slices(told: &Slices) -> String {
-    let percent = 100.0 * (1.0 - told.sliced.median_cycles / told.random.median_cycles);
-    let word = if percent < 0.0 { "more" } else { "fewer" };
-    let advice =
-        if percent > 100.0 * NO_GAIN { "keep pairs in slices of their own" } else { "slices gain nothing here" };
-    format!("In slices the median pair takes {:.0} % {word} cycles than at random: {advice}.", percent.abs())
-}
-
-fn of_gain(told: &Gain) -> String {
-    let advice = match told.median {
-        gain if gain > 1.0 + NO_GAIN => "search for the homes of the lines before seating the threads",
-        gain if gain < 1.0 - NO_GAIN => "the search for homes costs more than it gains",
-        _ => "the search for homes pays for itself and no more",
-    };
-    let comparisons = crate::about::counted(told.speed_ups.len(), "comparison");
-    format!(
-        "Seated near the homes of its lines a run is {:.2} times as fast as usual (median of {comparisons}, the search included): {advice}.",
-        told.median
-    )
 }
 
 /// Where the weight of a pattern lies.

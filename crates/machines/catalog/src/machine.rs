@@ -314,7 +314,7 @@ impl Machine {
             (Capability::RunsLines | Capability::RunsChannels, MachineKind::Description(..)) => {
                 "give frequency_ghz in its file".to_owned()
             }
-            (Capability::RunsLines, _) => "'seatmap stats' and 'seatmap rank' run on it".to_owned(),
+            (Capability::RunsLines, _) => "'seatmap place --objective simulated' runs messages on it".to_owned(),
             (_, MachineKind::Host) => "'seatmap measure' finds them".to_owned(),
             _ => format!("'seatmap machines' lists machines that do ('{}')", capability.word()),
         }

@@ -1,8 +1,8 @@
 //! `seatmap bench`, as typed.
 
-use super::cpus;
-use super::time::time_within;
 use clap::Args;
+use seatmap_console::time::time_within;
+use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
 use seatmap_tune::{Metric, MetricError};
 use std::ffi::OsString;

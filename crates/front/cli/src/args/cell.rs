@@ -1,9 +1,9 @@
 //! `seatmap cell`, as typed.
 
-use super::time::time;
 use super::{CellFileProxy, CellQueued, CellRenew, CellServe};
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_cell::{Backend, Name, NameError};
+use seatmap_console::time::time;
 use seatmap_os::CpuList;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -202,7 +202,7 @@ pub(super) fn name(text: &str) -> Result<Name, NameError> {
 fn listed(text: &str) -> Result<CpuList, String> {
     match text {
         "auto" => Err("leave --cpus out, and Seatmap chooses; --count N says how many".to_owned()),
-        text => super::cpus(text).map_err(|error| error.to_string()),
+        text => seatmap_console::values::cpus(text).map_err(|error| error.to_string()),
     }
 }
 

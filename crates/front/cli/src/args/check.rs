@@ -1,7 +1,7 @@
 //! `seatmap check`, as typed.
 
-use super::time::time_within;
 use clap::{ArgGroup, Args};
+use seatmap_console::time::time_within;
 use seatmap_watch::{Rule, UnknownRule};
 use std::path::PathBuf;
 use std::time::Duration;

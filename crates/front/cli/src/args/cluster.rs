@@ -1,7 +1,7 @@
 //! `seatmap cluster`, as typed.
 
-use super::time::time;
 use clap::{Args, Subcommand};
+use seatmap_console::values::duration;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -80,10 +80,4 @@ pub struct ClusterDoctor {
     /// Print the findings as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
-}
-
-/// A time, as typed, in which something can happen.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let time = time(text).filter(|time| !time.is_zero());
-    time.ok_or_else(|| format!("'{text}' is not a time above 0; write 500ms, 10s or 2m, or a number of seconds"))
 }

@@ -1,7 +1,7 @@
 //! `seatmap doctor`, as typed.
 
-use super::cpus;
 use clap::{ArgAction, Args};
+use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
 use std::path::PathBuf;
 

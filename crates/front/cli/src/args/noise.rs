@@ -1,8 +1,8 @@
 //! `seatmap noise`, as typed.
 
-use super::cpus;
-use super::time::time_within;
 use clap::Args;
+use seatmap_console::time::time_within;
+use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
 use std::path::PathBuf;
 use std::time::Duration;

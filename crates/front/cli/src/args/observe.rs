@@ -1,7 +1,7 @@
 //! `seatmap observe`, as typed.
 
-use super::time::time_within;
 use clap::{ArgGroup, Args, ValueEnum};
+use seatmap_console::time::time_within;
 use seatmap_observe::{Means, Method};
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -24,7 +24,7 @@ pub struct OnCluster {
     pub without: Vec<String>,
     /// On a cluster: the size of the messages whose round trips are the distances; by default the pattern's mean. k
     /// stands for 1024.
-    #[arg(long, value_name = "SIZE", value_parser = super::size, hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size, hide_short_help = true)]
     pub message: Option<u32>,
     /// On a cluster: another pattern that counts so much, such as 0.2,ring:64; may be given several times.
     #[arg(long, value_name = "WEIGHT,PATTERN", value_parser = also, hide_short_help = true)]

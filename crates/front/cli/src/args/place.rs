@@ -1,11 +1,12 @@
 //! `seatmap place`, as typed.
 
 use super::OnCluster;
-use super::time::time_within;
 use clap::{Args, ValueEnum};
+use seatmap_console::time::time_within;
+use seatmap_console::values::{LevelChoice, cpus};
 use seatmap_machine::CoreKind;
-use seatmap_os::{CpuList, CpuListError};
-use seatmap_place::{Level, Weight};
+use seatmap_os::CpuList;
+use seatmap_place::Weight;
 use seatmap_plan::Objective;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,7 +64,7 @@ pub struct Place {
     #[arg(long, default_value = "distance")]
     pub objective: ObjectiveChoice,
     /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024 [default: 64k].
-    #[arg(long, value_name = "SIZE", value_parser = super::size)]
+    #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size)]
     pub packet: Option<u32>,
     /// How often all messages are sent, for --objective simulated [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -292,23 +293,6 @@ pub enum WeightChoice {
     Messages,
 }
 
-/// Parts of the machine that PUs can share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LevelChoice {
-    /// A core.
-    Core,
-    /// A level-2 cache.
-    L2,
-    /// A level-3 cache.
-    L3,
-    /// A die.
-    Die,
-    /// A NUMA node.
-    Numa,
-    /// A package.
-    Package,
-}
-
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MethodChoice {
@@ -340,23 +324,6 @@ impl From<WeightChoice> for Weight {
             WeightChoice::Messages => Weight::Messages,
         }
     }
-}
-
-impl From<LevelChoice> for Level {
-    fn from(choice: LevelChoice) -> Self {
-        match choice {
-            LevelChoice::Core => Level::Core,
-            LevelChoice::L2 => Level::L2,
-            LevelChoice::L3 => Level::L3,
-            LevelChoice::Die => Level::Die,
-            LevelChoice::Numa => Level::Numa,
-            LevelChoice::Package => Level::Package,
-        }
-    }
-}
-
-fn cpus(text: &str) -> Result<CpuList, CpuListError> {
-    text.parse::<CpuList>()?.distinct()
 }
 
 fn fix(text: &str) -> Result<(usize, u32), String> {

@@ -1,7 +1,7 @@
 //! `seatmap run`, as typed.
 
-use super::time::{time, time_within};
 use clap::{ArgGroup, Args, ValueEnum};
+use seatmap_console::time::{time, time_within};
 use seatmap_launch::MemoryWish;
 use seatmap_live::Metric;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! `seatmap top`, as typed.
 
-use super::time::time_within;
 use clap::{ArgGroup, Args};
+use seatmap_console::time::time_within;
 use std::path::PathBuf;
 use std::time::Duration;
 

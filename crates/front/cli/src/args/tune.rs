@@ -1,8 +1,10 @@
 //! `seatmap tune`, as typed.
 
 use super::bench::{confidence, metric, session};
-use super::{MeetingPlace, ObjectiveChoice, OnCluster, cpus};
+use super::{ObjectiveChoice, OnCluster};
 use clap::{Args, ValueEnum};
+use seatmap_console::over_ranks::MeetingPlace;
+use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
 use seatmap_tune::Metric;
@@ -83,12 +85,13 @@ pub struct Tune {
     #[arg(long)]
     pub json: bool,
     /// On a model: bytes of the heaviest edge's message, on a Cell; k stands for 1024 [default: 64k].
-    #[arg(long, value_name = "SIZE", value_parser = super::size, requires = "on", conflicts_with = "command", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size, requires = "on", conflicts_with = "command", hide_short_help = true)]
     pub packet: Option<u32>,
     /// On a model: how often all messages are sent [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "on", conflicts_with = "command", hide_short_help = true)]
     pub rounds: Option<u32>,
-    /// On a model: spread the runs over all ranks of this start, as 'seatmap rank --spread' does.
+    /// On a model: spread the runs over all ranks of this start. srun, mpirun or torchrun starts the same
+    /// command on each node, or set RANK and WORLD_SIZE; rank 0 writes the results.
     #[arg(long, requires = "on", conflicts_with = "command", hide_short_help = true)]
     pub spread: bool,
     /// Where the ranks meet.

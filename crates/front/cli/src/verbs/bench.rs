@@ -3,13 +3,13 @@
 mod room;
 
 use crate::args::Bench;
-use crate::bar::Bar;
-use crate::error::{AtFile, CliError};
-use crate::input;
-use crate::interrupt::Interrupt;
-use crate::output::{self, Destination};
-use crate::place::host_name;
 use room::Room;
+use seatmap_console::bar::Bar;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::here::host_name;
+use seatmap_console::input;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output::{self, Destination};
 use seatmap_launch::Executable;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, CpuSet};

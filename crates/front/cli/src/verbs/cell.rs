@@ -6,10 +6,10 @@ mod told;
 mod via;
 
 use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb};
-use crate::error::CliError;
-use crate::{input, output, pattern_input};
 use seatmap_cell::undo::Left;
 use seatmap_cell::{CellError, CellRequest, CpuChoice, GuardianCommand, Host, Name, NoiseJudge, Record, State};
+use seatmap_console::error::CliError;
+use seatmap_console::{input, output, pattern_input};
 use seatmap_machine::Profile;
 use seatmap_noise::NoiseOptions;
 use seatmap_os::CpuSet;

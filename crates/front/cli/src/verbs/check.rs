@@ -2,12 +2,13 @@
 
 mod standard;
 
-use crate::args::{Check, ColourChoice};
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
-use crate::output::{self, Destination};
+use crate::args::Check;
 use crate::verbs::place::ranks;
-use crate::{place, view};
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output::{self, Destination};
+use seatmap_console::view::ColourChoice;
+use seatmap_console::{here, view};
 use seatmap_machine::Topology;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::judge::told::{Judged, changes};
@@ -108,7 +109,7 @@ impl Checker<'_> {
 
     /// A computer on which nobody has bound a program is as asked, unless there should be one.
     fn tell_of_nothing(&self) -> Result<(), CliError> {
-        let seating = Seating { format: FORMAT.to_owned(), machine: place::host_name(), ..Seating::default() };
+        let seating = Seating { format: FORMAT.to_owned(), machine: here::host_name(), ..Seating::default() };
         if self.standard.has_seats() {
             let judged = self.judged(&seating);
             self.tell(&judged)?;

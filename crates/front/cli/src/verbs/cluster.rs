@@ -1,14 +1,14 @@
 //! `seatmap cluster`.
 
 use crate::args::{Cluster, ClusterCommand, ClusterDoctor, ClusterMeasure};
-use crate::bar::Bar;
-use crate::error::{AtFile, CliError};
-use crate::output::{self, Destination};
-use crate::{input, meet};
 use seatmap_cluster::judge::{Fault, faults, unsettled};
 use seatmap_cluster::measure::{self, MeasureError, Own};
 use seatmap_cluster::mpi::MpiError;
 use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank, RankError};
+use seatmap_console::bar::Bar;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::output::{self, Destination};
+use seatmap_console::{input, meet};
 use seatmap_machine::Profile;
 use seatmap_report::{cluster, counted};
 use serde::Serialize;
@@ -61,7 +61,7 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
         at_once: usize::from(typed.at_once),
         timeout: typed.timeout,
         earlier: earlier(typed, &rank)?,
-        date: Some(crate::place::today()),
+        date: Some(seatmap_console::here::today()),
     };
     let bars = Bars::default();
     let mut keep = |found: &Measured| {
@@ -133,7 +133,7 @@ fn earlier(typed: &ClusterMeasure, rank: &Rank) -> Result<Option<Measured>, CliE
 
 fn own(typed: &ClusterMeasure) -> Own {
     let measure = typed.nodes.then(|| Box::new(profile) as Box<dyn Fn() -> Option<Profile> + Send>);
-    Own { name: crate::place::host_name(), facts: Facts::read(), profile: measure }
+    Own { name: seatmap_console::here::host_name(), facts: Facts::read(), profile: measure }
 }
 
 /// This node's core distances, by this program: `seatmap measure` waits until nobody else measures here. `None` where

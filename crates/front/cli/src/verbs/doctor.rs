@@ -1,9 +1,10 @@
 //! `seatmap doctor`.
 
-use crate::args::{ColourChoice, Doctor};
-use crate::error::CliError;
-use crate::output::{self, Destination, visible};
-use crate::{place, view};
+use crate::args::Doctor;
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination, visible};
+use seatmap_console::view::ColourChoice;
+use seatmap_console::{here, view};
 use seatmap_doctor::isolation;
 use seatmap_doctor::measuring::examine;
 use seatmap_doctor::{Diagnosis, Severity, seats};
@@ -22,7 +23,7 @@ pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     found.extend(seats::examine(&Root::new("/"), std::env::vars_os()));
     found.extend(isolation::examine(&topology, &cpus(typed, &topology)?, typed.may_try));
     if let Some(page) = &page {
-        page.write(&html::doctor(&place::host_name(), &found))?;
+        page.write(&html::doctor(&here::host_name(), &found))?;
     }
     if typed.json {
         return output::json(&Document::new(&found));
@@ -69,7 +70,7 @@ impl<'a> Document<'a> {
             remedy: diagnosis.remedy.as_deref(),
         };
         let findings = found.iter().map(finding).collect();
-        Document { format: "seatmap-doctor/1", machine: place::host_name(), findings }
+        Document { format: "seatmap-doctor/1", machine: here::host_name(), findings }
     }
 }
 

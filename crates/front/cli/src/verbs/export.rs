@@ -1,12 +1,12 @@
 //! `seatmap export`.
 
 use crate::args::{Export, ExportFormat};
-use crate::error::{AtFile, CliError};
-use crate::output::Destination;
 use crate::verbs::cluster;
 use crate::verbs::place::ranks;
-use crate::{input, plan_input};
 use seatmap_cluster::{Cluster, table, topology};
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::output::Destination;
+use seatmap_console::{input, plan_input};
 use seatmap_machine::Profile;
 use seatmap_plan::export::{
     ExportError, container, dpdk, gomp, hwloc, kmp, kubernetes, libvirt, likwid_pin, nginx, numactl, omp_places,

@@ -1,10 +1,10 @@
 //! `seatmap import`.
 
 use crate::args::Import;
-use crate::error::{AtFile, CliError};
-use crate::output::{self, Destination};
-use crate::{input, place};
 use seatmap_catalog::machine::is_archive;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::output::{self, Destination};
+use seatmap_console::{here, input};
 use seatmap_machine::{Profile, Topology, import};
 use seatmap_os::CpuList;
 use seatmap_report::counted;
@@ -52,7 +52,7 @@ fn profile(file: &Path, typed: &Import, options: &import::ImportOptions) -> Resu
     if let Some(name) = &typed.name {
         profile.name.clone_from(name);
     }
-    profile.origin.tool = profile.origin.tool.map(|tool| format!("{tool}, imported by {}", place::tool()));
+    profile.origin.tool = profile.origin.tool.map(|tool| format!("{tool}, imported by {}", here::tool()));
     Ok(input::explained(profile))
 }
 

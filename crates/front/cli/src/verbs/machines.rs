@@ -1,9 +1,9 @@
 //! `seatmap machines`.
 
 use crate::args::Machines;
-use crate::error::CliError;
-use crate::output;
 use seatmap_catalog::{Capability, Machine, MachineKind, bundled};
+use seatmap_console::error::CliError;
+use seatmap_console::output;
 use seatmap_machine::Description;
 use seatmap_sim::catalog::Model;
 use serde::Serialize;

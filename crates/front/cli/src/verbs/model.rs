@@ -1,10 +1,10 @@
 //! `seatmap model`.
 
 use crate::args::{Fit, Model, ModelAction};
-use crate::error::CliError;
-use crate::input;
-use crate::output::{self, Destination};
-use crate::waiting::Waiting;
+use seatmap_console::error::CliError;
+use seatmap_console::input;
+use seatmap_console::output::{self, Destination};
+use seatmap_console::waiting::Waiting;
 use seatmap_report::twin as report;
 use seatmap_twin::{Needs, TwinError};
 

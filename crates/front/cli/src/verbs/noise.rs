@@ -1,11 +1,11 @@
 //! `seatmap noise`.
 
 use crate::args::Noise;
-use crate::bar::Bar;
-use crate::error::{CliError, with_causes};
-use crate::interrupt::Interrupt;
-use crate::output::{self, Destination, OfMachine};
-use crate::place::host_name;
+use seatmap_console::bar::Bar;
+use seatmap_console::error::{CliError, with_causes};
+use seatmap_console::here::host_name;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output::{self, Destination, OfMachine};
 use seatmap_noise::{Error, NoiseOptions, NoiseReport};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;

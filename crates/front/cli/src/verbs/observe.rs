@@ -4,9 +4,9 @@ mod c2c;
 mod traced;
 
 use crate::args::{Observe, ObserveChoice};
-use crate::error::{AtFile, CliError};
-use crate::interrupt::Interrupt;
-use crate::output::{self, Destination};
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output::{self, Destination};
 use seatmap_launch::{Ending, Executable};
 use seatmap_observe::{Document, End, Means, Observation, ObserveError, Phase, Session, Subject};
 use std::ffi::OsString;

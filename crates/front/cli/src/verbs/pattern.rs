@@ -1,9 +1,9 @@
 //! `seatmap pattern`.
 
 use crate::args::{Pattern, PatternCommand, PatternShow, PatternSource};
-use crate::error::CliError;
-use crate::output::{self, Destination};
-use crate::{pattern_input, view};
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_console::{pattern_input, view};
 use seatmap_pattern::generate::GENERATORS;
 use seatmap_report::{html, pattern, svg};
 use std::path::Path;

@@ -6,11 +6,11 @@ mod runs;
 mod smt;
 
 use crate::args::{BeforeChoice, MethodChoice, ObjectiveChoice, Place, PreferChoice, WeightChoice};
-use crate::error::CliError;
-use crate::output::{self, Destination};
-use crate::waiting::Waiting;
-use crate::{input, pattern_input, place};
 use seatmap_catalog::{Machine, usable};
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_console::waiting::Waiting;
+use seatmap_console::{here, input, pattern_input};
 use seatmap_machine::Level;
 use seatmap_machine::{Profile, Square};
 use seatmap_os::cpus::Cpus;
@@ -190,8 +190,8 @@ fn seating_in_order(request: &PlaceRequest, plan: &Plan) -> Result<DrawnPlacemen
 fn plan(request: &PlaceRequest, answer: &Answer, seconds: f64) -> Plan {
     let mut plan = request.plan(answer);
     plan.seconds = Some(seconds);
-    plan.date = Some(place::today());
-    plan.tool = Some(place::tool());
+    plan.date = Some(here::today());
+    plan.tool = Some(here::tool());
     plan
 }
 
@@ -210,7 +210,7 @@ fn solve(typed: &Place, file: &Path) -> Result<(), CliError> {
     if typed.json {
         let instance = file.file_stem().map(|stem| stem.to_string_lossy());
         let document = serde_json::json!({
-            "format": SOLUTION, "instance": instance, "tool": place::tool(), "n": n, "cost": cost, "permutation": permutation, "lower_bound": solved.lower_bound,
+            "format": SOLUTION, "instance": instance, "tool": here::tool(), "n": n, "cost": cost, "permutation": permutation, "lower_bound": solved.lower_bound,
             "optimal": solved.optimal, "method": solved.method, "seconds": seconds, "seed": typed.seed,
         });
         return output::print(&format!("{document}\n"));

@@ -5,10 +5,10 @@ mod memory;
 mod page;
 
 use crate::args::{Detach, Huge, Run};
-use crate::error::CliError;
-use crate::output::{self, Destination};
 use crate::verbs::place::ranks;
-use crate::{input, place, plan_input, stdio};
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_console::{here, input, plan_input, stdio};
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
 use seatmap_launch::sets::Computer;
@@ -323,6 +323,6 @@ pub fn show(report: &Report, quiet: bool) {
 
 /// The report as JSON.
 pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
-    let machine = &place::host_name();
+    let machine = &here::host_name();
     destination.write(&seatmap_document::written(&output::OfMachine { document: report, machine }))
 }

@@ -1,31 +1,15 @@
 //! Completions and manual pages.
 
-use crate::error::{AtFile, CliError};
-use crate::{completion, output};
-use seatmap_os::whole_file;
+use seatmap_console::error::CliError;
+use seatmap_console::{completion, manual, output};
 use std::path::Path;
 
 /// Completions for a shell, on stdout.
 pub fn completions(shell: clap_complete::Shell) -> Result<(), CliError> {
-    output::print(&completion::script(shell)?)
+    output::print(&completion::script(&crate::PROGRAM, shell)?)
 }
 
 /// Manual pages into a folder, or the main one on stdout.
 pub fn man(folder: Option<&Path>) -> Result<(), CliError> {
-    let Some(folder) = folder else {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(crate::args::command()).render(&mut page).map_err(CliError::work)?;
-        return output::print(&String::from_utf8_lossy(&page));
-    };
-    let failed = |error: std::io::Error| CliError::work(AtFile::new(folder, error));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    // The library follows any link that lies where a page should go.
-    let made = tempfile::tempdir().map_err(failed)?;
-    clap_mangen::generate_to(crate::args::command(), made.path()).map_err(failed)?;
-    for page in std::fs::read_dir(made.path()).map_err(failed)? {
-        let page = page.map_err(failed)?;
-        let text = std::fs::read(page.path()).map_err(failed)?;
-        whole_file::replace(&folder.join(page.file_name()), &text).map_err(failed)?;
-    }
-    Ok(())
+    manual::write(crate::args::command(), folder)
 }

@@ -2,10 +2,11 @@
 
 mod recording;
 
-use crate::args::{ColourChoice, OrderChoice, Show};
-use crate::error::CliError;
-use crate::output::{self, Destination};
-use crate::{input, view};
+use crate::args::{OrderChoice, Show};
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_console::view::ColourChoice;
+use seatmap_console::{input, view};
 use seatmap_machine::{Origin, Profile, SeatSpeed};
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, Finding};

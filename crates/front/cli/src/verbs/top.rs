@@ -6,11 +6,12 @@ mod screen;
 mod wakes;
 
 use super::check::{self, Standard};
-use crate::args::{ColourChoice, Top};
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
-use crate::{output, view};
+use crate::args::Top;
 use recorder::Recorder;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::view::ColourChoice;
+use seatmap_console::{output, view};
 use seatmap_machine::Topology;
 use seatmap_report::terminal::top::{Judgement, Scene, SeatGroups, View, plain, rows};
 use seatmap_watch::judge::seats;

@@ -6,13 +6,13 @@ mod limit;
 mod on_model;
 
 use crate::args::Tune;
-use crate::bar::Bar;
-use crate::error::{AtFile, CliError};
-use crate::interrupt::Interrupt;
-use crate::output::{self, Destination};
-use crate::place::{host_name, today, tool};
 use crate::verbs;
 use entrants::Field;
+use seatmap_console::bar::Bar;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::here::{host_name, today, tool};
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output::{self, Destination};
 use seatmap_launch::Executable;
 use seatmap_machine::import::MAX_FILE_BYTES;
 use seatmap_os::cpus::Cpus;

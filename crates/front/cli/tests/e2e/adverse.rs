@@ -1,10 +1,9 @@
 //! Observing and racing where rights, disk space or time run out: a clear message, nothing left behind, and the runs
 //! that were made are kept.
 
-use crate::common::{Place, can_observe, data, two_cpus};
+use crate::common::{Place, can_observe, data, two_cpus, with_one_thread};
 use crate::trace;
 use serde_json::Value;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -17,7 +16,7 @@ const NOBODY: u32 = 65_534;
 
 /// Runs the binary as a user without rights; `None`, with a message, where this user cannot become another one.
 fn without_rights(arguments: &[&str]) -> Option<Output> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_seatmap"));
+    let mut command = Command::new(crate::PROGRAM);
     command.args(arguments).current_dir("/").env("HOME", "/nowhere").env("SEATMAP_DATA", data());
     let output = command.uid(NOBODY).gid(NOBODY).output();
     output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
@@ -52,14 +51,11 @@ fn a_user_without_rights_is_told_which_are_missing() {
     assert!(output.status.code() == Some(1) && said.contains("--vary numa-balancing out"), "{said}");
 }
 
-/// A user who is in nobody else's way, so that a limit on processes counts those of a test alone.
-const ALONE: u32 = 54_321;
-
 /// Where no thread can be started beside the first, results are the same or there is an error; nothing panics.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     let on_model = ["--on", "cell-qs20", "--pattern", "ring:4"];
-    let searches = [&["place", "--kicks", "20"][..], &["rank", "--runs", "2"], &["tune", "--budget", "144"]];
+    let searches = [&["place", "--kicks", "20"][..], &["tune", "--budget", "144"]];
     for search in searches {
         let arguments = [search, &on_model].concat();
         let output = with_one_thread(&arguments);
@@ -68,7 +64,7 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
         assert!(output.status.success() && !said.contains("panicked"), "{arguments:?}: {said}");
         assert_eq!(output.stdout, Place::new().run(&arguments).stdout, "{arguments:?}");
     }
-    for arguments in [&["noise", "--seconds", "0.1"][..], &["workers"], &["run", "--cpus", "0", "--", "true"]] {
+    for arguments in [&["noise", "--seconds", "0.1"][..], &["run", "--cpus", "0", "--", "true"]] {
         let Some(output) = with_one_thread(arguments) else { return };
         let said = String::from_utf8(output.stderr).unwrap();
         // Without any CPU that can be measured, the noise meters take the list of CPUs for wrong.
@@ -76,26 +72,6 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
         assert!(is_error && !said.contains("panicked"), "{arguments:?}: {said}");
         assert!(said.contains("temporarily unavailable"), "{arguments:?}: {said}");
     }
-}
-
-/// Runs the binary as a user who may have one thread; `None`, with a message, where this user cannot become another.
-fn with_one_thread(arguments: &[&str]) -> Option<Output> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_seatmap"));
-    let place = Place::new();
-    std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o777)).unwrap();
-    command.args(arguments).current_dir(place.folder()).env("HOME", "/nowhere").env("SEATMAP_DATA", data());
-    let limit = || {
-        let most = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
-        // SAFETY: the limit is only read.
-        match unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &raw const most) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
-    };
-    // SAFETY: setrlimit may be called between fork and exec.
-    unsafe { command.pre_exec(limit) };
-    let output = command.uid(ALONE).gid(ALONE).output();
-    output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
 }
 
 /// Runs a line of the shell where the folder `full` is a disk of 32 KiB, and `$seatmap` the binary; `None`, with a

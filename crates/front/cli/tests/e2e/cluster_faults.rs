@@ -1,8 +1,8 @@
 //! `seatmap cluster measure` where ranks die, contradict each other, or do not belong together.
 
 use crate::common::{Place, files};
+use crate::common::{begun, rank};
 use crate::control_group::Group;
-use crate::ranks::{begun, rank};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -27,23 +27,10 @@ fn pizza_slices_keep_clusters_together_and_give_them_lines() {
 }
 
 #[test]
-fn every_verb_that_takes_a_model_takes_these() {
-    let place = Place::new();
-    for name in ["xeon-phi-5110p", "xeon-e5-2680-2s", "scc-48"] {
-        let stats = place.json(&["stats", "--on", name, "-f", "mailbox", "--json"]);
-        assert!(stats["latency_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{stats}");
-        assert!(stats["counters"]["lanes"].is_array(), "{stats}");
-        let ranking = ["rank", "--on", name, "--pattern", "ring:4", "--sample", "3", "--runs", "1"];
-        assert!(place.stdout(&ranking).contains("ring:4 on"));
-        assert!(place.stdout(&["show", name]).contains("Distance classes"));
-    }
-}
-
-#[test]
 fn a_mistake_in_a_models_file_is_one_line_with_its_place() {
     let place = Place::new();
     let text = include_str!("../../../../../machines/scc-48.toml").replace("columns = 6", "colums = 6");
     place.file("x.toml", &text);
-    let error = place.one_line_refusal(&["stats", "--on", "x.toml", "-f", "mailbox"]);
+    let error = place.one_line_refusal(&["measure", "--on", "x.toml"]);
     assert!(error.contains("x.toml:16:1: unknown field `colums`"), "{error}");
 }

@@ -1,11 +1,12 @@
-//! A folder, a home, and the binary.
+//! A folder, a home, and the binary. The suites of both programs share it: each says which program it tests.
 
 use serde_json::Value;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
 /// A place of its own for one test: working folder, home and remembered state all lie in it and vanish with it.
@@ -38,7 +39,7 @@ impl Place {
 
     /// The command, ready for arguments.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_seatmap"));
+        let mut command = Command::new(crate::PROGRAM);
         command.args(arguments).current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
         command.env("XDG_STATE_HOME", self.path("state")).env("SEATMAP_DATA", data());
         // A user without a login has no folder for what lives until the computer stops; root has one always.
@@ -74,21 +75,22 @@ impl Place {
         assert!(output.stdout.is_empty(), "{arguments:?} printed on stdout");
         assert!(!stderr.contains("panicked"), "{stderr}");
         // Another test may measure at the same time.
-        let waits = |line: &&str| line.starts_with("seatmap: another measurement of this host");
+        let waits = |line: &&str| line.contains(": another measurement of this host");
         stderr.lines().filter(|line| !waits(line)).collect::<Vec<_>>().join("\n")
     }
 
     /// The same, where it must be one line that begins with the program's name.
     pub fn one_line_refusal(&self, arguments: &[&str]) -> String {
         let line = self.refusal(arguments);
-        assert!(line.starts_with("seatmap: ") && line.lines().count() == 1, "{line}");
+        let name = Path::new(crate::PROGRAM).file_name().unwrap().to_str().unwrap();
+        assert!(line.starts_with(&format!("{name}: ")) && line.lines().count() == 1, "{line}");
         line
     }
 }
 
 /// The folder of published measurements.
 pub fn data() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data"))
+    Path::new(crate::DATA)
 }
 
 /// A published file; `None`, and a word about it, where it is absent.
@@ -166,4 +168,59 @@ pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
             Ok(())
         });
     }
+}
+
+/// A user who is in nobody else's way, so that a limit on processes counts those of a test alone.
+const ANOTHER_USER: u32 = 54_321;
+
+/// Runs the binary as a user who may have one thread; `None`, with a message, where this user cannot become another.
+pub fn with_one_thread(arguments: &[&str]) -> Option<Output> {
+    let mut command = Command::new(crate::PROGRAM);
+    let place = Place::new();
+    std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    command.args(arguments).current_dir(place.folder()).env("HOME", "/nowhere").env("SEATMAP_DATA", data());
+    let limit = || {
+        let most = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
+        // SAFETY: the limit is only read.
+        match unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &raw const most) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: setrlimit may be called between fork and exec.
+    unsafe { command.pre_exec(limit) };
+    let output = command.uid(ANOTHER_USER).gid(ANOTHER_USER).output();
+    output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
+}
+
+/// The variables by which launchers tell a process its rank, and those of a meeting.
+const LAUNCHERS: [&str; 8] = [
+    "SLURM_PROCID",
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",
+    "PMIX_RANK",
+    "MASTER_ADDR",
+    "SEATMAP_SECRET",
+    "RANK",
+    "WORLD_SIZE",
+];
+
+/// A rank of a start of so many, as no launcher but the environment makes it.
+pub fn rank(place: &Place, rank: usize, size: usize, arguments: &[&str]) -> Command {
+    let mut command = place.command(arguments);
+    outside(&mut command).env("RANK", rank.to_string()).env("WORLD_SIZE", size.to_string());
+    command
+}
+
+/// A command that no launcher has started.
+pub fn outside(command: &mut Command) -> &mut Command {
+    for name in LAUNCHERS {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// A process that goes on beside the test.
+pub fn begun(mut command: Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }

@@ -13,7 +13,7 @@
 //! All blocks of a page run in one folder, in order. As in the repository, the data of the demonstration lie in `demo`
 //! there, and programs in `examples`.
 //!
-//! `SEATMAP_EXAMPLES=update cargo test -p seatmap --test e2e examples` rewrites the pages with what the commands print
+//! `SEATMAP_EXAMPLES=update cargo test --workspace --test e2e examples` rewrites the pages with what the commands print
 //! now. A search that is limited by time finds more in a build with `--release`, so the pages are updated with one.
 
 use crate::common::{Place, can_observe, data, two_cpus};
@@ -34,17 +34,22 @@ struct Example {
 }
 
 fn root() -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).canonicalize().unwrap()
+    Path::new(crate::REPOSITORY).canonicalize().unwrap()
 }
 
+/// The pages of this suite, in order.
 fn pages() -> Vec<PathBuf> {
-    let root = root();
-    let guide = std::fs::read_dir(root.join("docs/src")).into_iter().flatten();
-    let mut pages: Vec<PathBuf> = guide.map(|entry| entry.unwrap().path()).collect();
-    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    pages.sort();
-    pages.insert(0, root.join("README.md"));
-    pages
+    let of_place = |name: &&str| {
+        let path = root().join(name);
+        let mut pages: Vec<PathBuf> = match std::fs::read_dir(&path) {
+            Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
+            Err(_) => vec![path],
+        };
+        pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+        pages.sort();
+        pages
+    };
+    crate::PAGES.iter().flat_map(of_place).collect()
 }
 
 fn examples(text: &str) -> Vec<Example> {
@@ -71,20 +76,23 @@ fn examples(text: &str) -> Vec<Example> {
 /// Whether this host has what the example needs.
 fn possible(example: &Example) -> bool {
     let command = &example.command;
-    let measures = ["seatmap measure", "seatmap run", "seatmap check", "seatmap workers"]
-        .iter()
-        .any(|verb| command.contains(verb));
+    let measures =
+        ["seatmap measure", "seatmap run", "seatmap check", "workers --cpus"].iter().any(|verb| command.contains(verb));
     let remembered = command.contains("show host") || command.contains("--on host");
     let host = (measures && !command.contains("--on ")) || remembered;
     let named = !command.contains("--cpus 0,1") || two_cpus().is_some_and(|cpus| cpus == "0,1");
     let host_missing = host && (two_cpus().is_none() || !named);
-    let server_missing = command.contains("redis") && !crate::run::programs::installed("redis-server");
+    let server_missing = command.contains("redis") && !seatmap_needs::tool("redis-server");
     // There a check says that it may not have seen everything.
     let hidden = command.contains("seatmap check") && is_in_container(&Root::new("/"));
-    let unseen = (command.contains("relay") || command.contains("auto.log"))
-        && !(crate::run::programs::installed("gcc") && can_observe());
+    let unseen =
+        (command.contains("relay") || command.contains("auto.log")) && !(seatmap_needs::tool("gcc") && can_observe());
     let data_missing = command.contains("$SEATMAP_DATA") && !data().exists();
-    let missing = hidden || data_missing || host_missing || server_missing || unseen;
+    // Each program is built with its own package; the tests of the whole workspace build them all.
+    let is_absent = |word: &str| !Path::new(crate::PROGRAM).with_file_name(word).exists();
+    let first = command.split(' ').next().unwrap_or_default();
+    let program_missing = first.starts_with("seatmap") && is_absent(first);
+    let missing = program_missing || hidden || data_missing || host_missing || server_missing || unseen;
     if missing {
         seatmap_needs::skipped!("{command}");
     }
@@ -93,7 +101,7 @@ fn possible(example: &Example) -> bool {
 
 fn run(place: &Place, example: &Example) -> String {
     // The binary under test comes first in PATH, under its own name.
-    let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
+    let binary = Path::new(crate::PROGRAM).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
     let surroundings = place.command(&[]);

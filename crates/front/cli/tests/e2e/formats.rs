@@ -1,6 +1,6 @@
 //! Every document that the command line prints names its format, is one line, and has a schema with each of its keys.
 
-use crate::common::{Place, files, two_cpus};
+use crate::common::{Place, files};
 use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -33,9 +33,7 @@ fn documents_say_what_they_are_and_of_which_machine() {
     for (arguments, format, machine) in [
         (&["show", "graviton3", "--json"][..], "seatmap-show/1", "graviton3"),
         (&["model", "fit", "x.csv", "--json"], "seatmap-fit/1", "x"),
-        (&["channels", "curve", "--on", "xeon-phi-5110p", "--json"], "seatmap-channels/1", "xeon-phi-5110p"),
         (&["place", "--on", "x.csv", "--pattern", "ring:3", "--json"], "seatmap-plan/1", "x"),
-        (&["rank", "--on", "cell-ps3", "--pattern", "ring:3", "--json"], "seatmap-ranking/1", "cell-ps3"),
     ] {
         let document = document(&place, arguments);
         assert_eq!((&document["format"], &document["machine"]), (&format.into(), &machine.into()), "{arguments:?}");
@@ -60,9 +58,6 @@ fn documents_of_this_host_name_it() {
     let name = document(&place, &["doctor", "--json"])["machine"].clone();
     assert_eq!(document(&place, &["noise", "--seconds", "0.1", "--json"])["machine"], name);
     assert_eq!(document(&place, &["show", "--json"])["machine"], name);
-    if let Some(cpus) = two_cpus() {
-        assert_eq!(document(&place, &["workers", "--cpus", &cpus, "--turns", "1", "--json"])["machine"], name);
-    }
 }
 
 #[test]

@@ -7,7 +7,6 @@ mod auto;
 mod bad_input;
 mod bench;
 mod cell;
-mod channels;
 mod check;
 mod cluster;
 mod cluster_faults;
@@ -34,18 +33,21 @@ mod pattern;
 mod place;
 mod plan;
 mod quotas;
-mod rank;
-mod ranks;
 mod run;
 mod shell;
 mod show;
-mod spread;
-mod stats;
 mod streams;
-mod study;
 mod top;
 mod trace;
 mod trust;
 mod tune;
 mod unequal;
-mod workers;
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");
+/// The repository's folder.
+pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
+/// Published measurements, which lie beside the repository.
+pub const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data");
+/// Pages whose examples are run: files, and folders of them.
+pub const PAGES: [&str; 2] = ["README.md", "docs/src"];

@@ -129,10 +129,8 @@ fn no_string_of_a_cluster_commands_a_terminal_or_forges_a_line() {
 }
 
 #[test]
-fn no_string_of_a_ranking_or_a_seating_commands_a_terminal_or_forges_a_line() {
+fn no_string_of_a_seating_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
-    let ranking = place.json(&["rank", "--on", "cell-ps3", "--pattern", "ring:3", "--json"]);
-    assert_strings_are_shown(&place, &ranking, &["rank --on cell-ps3 --pattern ring:3 --resume copy.json"]);
     let own = std::process::id().to_string();
     let seating = place.run(&["check", "--seconds", "0.1", "--json", "-p", &own]);
     let seating: Value = serde_json::from_slice(&seating.stdout).unwrap();

@@ -5,7 +5,7 @@
 mod relay;
 
 use crate::common::{Place, files};
-use crate::ranks::{begun, rank};
+use crate::common::{begun, rank};
 use relay::{Relay, Tampering};
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
@@ -69,7 +69,7 @@ fn a_meeting_file_of_another_user_is_not_obeyed() {
         assert_eq!(code, Some(2), "{told}");
         assert!(told.contains("the meeting file is not obeyed") && told.contains("belongs to user 65534"), "{told}");
     }
-    let spread = ["rank", "--on", "cell-ps3", "--pattern", "ring:6", "--spread"];
+    let spread = ["tune", "--on", "cell-ps3", "--pattern", "ring:4", "--spread"];
     let (code, told) = ended(begun(rank(&place, 1, 2, &spread)));
     assert!(code == Some(2) && told.contains("belongs to user 65534"), "{told}");
     attacker.kill().unwrap();
@@ -168,9 +168,9 @@ fn spread_work_takes_no_orders_of_a_relay() {
     let port = free_port();
     let work = |at: usize, port: u16| {
         let meet = format!("127.0.0.1:{port}");
-        let study = ["rank", "--on", "cell-ps3", "--pattern", "ring:6:bidirectional", "--packet", "1k"];
-        let spread = ["--rounds", "3", "--spread", "--timeout", "60s", "--meet", &meet];
-        let mut command = rank(&place, at, 2, &[&study[..], &spread].concat());
+        let race = ["tune", "--on", "cell-ps3", "--pattern", "ring:4", "--budget", "144", "--json"];
+        let spread = ["--spread", "--timeout", "60s", "--meet", &meet];
+        let mut command = rank(&place, at, 2, &[&race[..], &spread].concat());
         command.env("SEATMAP_SECRET", SECRET);
         begun(command)
     };

@@ -312,10 +312,6 @@ fn a_model_judges_by_the_time_of_its_runs() {
     let plan = place.json(&[&on[..], &["--kicks", "1000", "--json"]].concat());
     assert_eq!((&plan["objective"], &plan["optimal"]), (&"simulated".into(), &true.into()));
     assert_eq!(plan["method"], "all 360 placements run");
-    // The same program under the same placement, ranked: the best of all mappings takes no less.
-    let rank = ["rank", "--on", "cell-ps3", "--pattern", "ring:4", "--long", "--packet", "16k", "--rounds", "4"];
-    let ranking = place.json(&[&rank[..], &["--variant", "pinned", "--runs", "1", "--json"]].concat());
-    assert!(ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(), "{ranking}");
     let refused = |more: &[&str], said: &str| {
         let told = place.refusal(&[&["place", "--objective", "simulated"], more].concat());
         assert!(told.contains(said), "{told}");

@@ -2,8 +2,8 @@
 
 use crate::cluster_faults::{begun_in, ended, sentence_of};
 use crate::common::{Place, two_cpus};
+use crate::common::{begun, rank};
 use crate::control_group::Group;
-use crate::ranks::{begun, rank};
 
 /// A fifth of a CPU, in periods of 10 ms: every measurement uses it up.
 const TIGHT_PERCENT: u32 = 20;

@@ -4,7 +4,7 @@ use crate::common::Place;
 use std::process::{Command, Output};
 
 /// A command of each verb that prints on stdout.
-const PRINTING: [&str; 24] = [
+const PRINTING: [&str; 22] = [
     "--help",
     "--version",
     "help place",
@@ -23,8 +23,6 @@ const PRINTING: [&str; 24] = [
     "export graviton3 --format csv",
     "import x.csv",
     "place --on graviton3 --pattern ring:3 --kicks 1",
-    "rank --on cell-ps3 --pattern ring:3 --json",
-    "stats -f mailbox -i 10 --on cell-ps3",
     "model fit x.csv -o -",
     "model fit x.csv --json",
     "doctor",

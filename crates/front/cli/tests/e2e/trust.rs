@@ -113,7 +113,7 @@ fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
     place.file("library.so", "");
     let observe = ["observe", "--method", "mpi", "--library", "library.so", "-o", "pattern.json", "--", "true"];
     let refused = || {
-        let mut command = crate::ranks::rank(&place, 0, 2, &observe);
+        let mut command = crate::common::rank(&place, 0, 2, &observe);
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8(output.stderr).unwrap()

@@ -1,7 +1,7 @@
 //! `seatmap tune`, on commands that print fixed figures: nothing here depends on how fast anything runs.
 
 use crate::common::{Place, can_observe, files, two_cpus};
-use crate::ranks::{begun, rank};
+use crate::common::{begun, rank};
 use serde_json::Value;
 
 /// Prints 9 where it may run on one CPU alone, and 10 else.

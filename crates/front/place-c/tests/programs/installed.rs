@@ -34,6 +34,11 @@ pub fn there_is(program: &str) -> bool {
     seatmap_needs::tool(program)
 }
 
+/// Whether a program in C can be built against the library here; says so where it cannot.
+pub fn can_compile() -> bool {
+    there_is("cc") && there_is("pkg-config")
+}
+
 /// A command's stdout, if it succeeds.
 pub fn stdout(command: &mut Command) -> String {
     let output = command.output().unwrap();

@@ -14,7 +14,7 @@ const LOG_FROM_RATIO: f64 = 8.0;
 
 /// The unit of an axis, which decides the round ticks and how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
     /// Nanoseconds, written as ns, us, ms or s.
     Time,
     /// Nanoseconds, written without their unit, which the axis shows.

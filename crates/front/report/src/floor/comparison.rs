@@ -77,7 +77,7 @@ impl<'a> Comparison<'a> {
 
     /// Names the edges channels, for a pattern of channels.
     #[must_use]
-    pub(crate) fn of_channels(mut self) -> Self {
+    pub fn of_channels(mut self) -> Self {
         (self.weight, self.unit) = ("channel", "channel");
         self
     }

@@ -29,8 +29,8 @@ mod ring;
 mod ways;
 
 pub use comparison::Comparison;
-pub use picture::svg;
-pub(crate) use picture::{machine, section};
+pub(crate) use picture::machine;
+pub use picture::{section, svg};
 pub use placement::DrawnPlacement;
 
 use parts::{Area, Home, Label, Seat, Wire};

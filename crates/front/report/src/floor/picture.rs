@@ -61,7 +61,8 @@ fn figures_of(comparison: &Comparison) -> Markup {
 
 /// Both seatings for a page: on a narrow page one stands below the other, and the reader can choose the drawing
 /// without a script.
-pub(crate) fn section(comparison: &Comparison) -> Markup {
+#[must_use]
+pub fn section(comparison: &Comparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
     html! {
         div.seating {

@@ -80,7 +80,6 @@ fn pages() -> Vec<(&'static str, String)> {
         ("show", html::page(&profile, &Floor::of(&profile, None))),
         ("place", html::placement(&profile, &pattern, &plan, &comparison)),
         ("noise", html::noise(&samples::noise())),
-        ("rank", html::ranking(&samples::ranking(2))),
         ("pattern", html::pattern(&pattern)),
         ("seating", html::seating_page(&html::SeatingPage::default())),
     ]

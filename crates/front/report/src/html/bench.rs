@@ -79,7 +79,7 @@ fn fingerprint(results: &Results) -> Markup {
         table.figures { tbody {
             @for (what, value) in results.fingerprint.words() { tr { th.wide scope="row" { (what) } td { (value) } } }
             tr { th.wide scope="row" { "begun" } td { (results.begun) } }
-            tr { th.wide scope="row" { "longest run" } td { (crate::ranking::duration(1e9 * longest)) } }
+            tr { th.wide scope="row" { "longest run" } td { (crate::duration::duration(1e9 * longest)) } }
             @if let Some(value) = results.commands[0].median { tr { th.wide scope="row" { "median of the first" } td { (reading(results, value)) } } }
         } }
         @for note in &results.seats.notes { p { (note) "." } }

@@ -5,39 +5,31 @@
 //! with their own bodies.
 
 mod bench;
-mod channels;
 mod charts;
 mod cluster;
 mod data;
 mod doctor;
-mod libspe2;
 mod map;
 mod noise;
 mod page;
 mod pattern;
 mod placement;
-mod ranking;
 mod replay;
 mod seating;
-mod stats;
 mod tables;
 mod tune;
-mod workers;
 
 pub use bench::bench;
-pub use channels::channels;
 pub use cluster::cluster;
 pub use doctor::doctor;
 pub use noise::noise;
 pub use page::page;
 pub use pattern::pattern;
 pub use placement::placement;
-pub use ranking::ranking;
 pub use replay::replay;
 pub use seating::{SeatingPage, ThreadRow, Verdict, seating_page};
-pub use stats::stats;
+pub use tables::facts;
 pub use tune::tune;
-pub use workers::workers;
 
 use crate::glossary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -59,7 +51,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// The head of a page: its title, the switch between light and dark, the one sentence that says what to make of the
 /// page, and anything else that the reader should know before its figures.
-pub(crate) fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
+#[must_use]
+pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     html! {
         header {
             div.title {

@@ -2,8 +2,8 @@
 
 use super::{document, head};
 use crate::about::counted;
+use crate::duration::duration;
 use crate::noise::trace::{self, NOBODY};
-use crate::ranking::duration;
 use crate::{sentence, svg};
 use maud::{Markup, html};
 use seatmap_noise::{CpuNoise, NoiseReport, Traced};

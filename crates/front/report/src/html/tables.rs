@@ -5,8 +5,9 @@ use maud::{Markup, html};
 use seatmap_machine::{HomeModel, Loaded, Profile};
 use seatmap_measure::classes::DistanceClass;
 
-/// Rows of (what, value).
-pub(super) fn facts(rows: &[(String, String)]) -> Markup {
+/// A table of (what, value).
+#[must_use]
+pub fn facts(rows: &[(String, String)]) -> Markup {
     html! {
         table.facts {
             tbody {

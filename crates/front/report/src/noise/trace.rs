@@ -1,6 +1,6 @@
 //! Lists the tasks and interrupts that had the CPU in the gaps, by the kernel's trace.
 
-use crate::ranking::duration;
+use crate::duration::duration;
 use seatmap_noise::{CpuNoise, NoiseReport, Taker, Traced, TracedGap};
 use std::iter::once;
 

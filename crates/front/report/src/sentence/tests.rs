@@ -64,35 +64,6 @@ fn noise_names_the_cpu_to_use() {
 }
 
 #[test]
-fn a_ranking_says_what_a_mapping_is_worth() {
-    let all = [1, 2].map(|runs| of_ranking(&samples::ranking(runs)));
-    insta::assert_snapshot!(all.join("\n"), @"
-    Of 6 mappings [0321] is the fastest; one at random takes 1.25 times as long in the mean, the worst 1.50 times; one run does not tell which others may be the best.
-    Of 6 mappings [0321] is the fastest; one at random takes 1.25 times as long in the mean, the worst 1.49 times, and no other may be the best (95 % confidence).
-    ");
-}
-
-#[test]
-fn gains_and_losses_have_their_own_advice() {
-    let gain = |median| Gain {
-        speed_ups: vec![median; 3],
-        mean: median,
-        median,
-        least: median,
-        most: median,
-        search_seconds: 0.0,
-        search_share: 0.0,
-        mean_without_search: median,
-        seated: None,
-    };
-    insta::assert_snapshot!([1.5, 1.0, 0.7].map(|median| of_gain(&gain(median))).join("\n"), @"
-    Seated near the homes of its lines a run is 1.50 times as fast as usual (median of 3 comparisons, the search included): search for the homes of the lines before seating the threads.
-    Seated near the homes of its lines a run is 1.00 times as fast as usual (median of 3 comparisons, the search included): the search for homes pays for itself and no more.
-    Seated near the homes of its lines a run is 0.70 times as fast as usual (median of 3 comparisons, the search included): the search for homes costs more than it gains.
-    ");
-}
-
-#[test]
 fn patterns_say_which_edges_count() {
     let mut heavy = seatmap_pattern::generate("ring:30").unwrap();
     heavy.edges[3].bytes = 1e6;

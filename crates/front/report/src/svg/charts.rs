@@ -34,7 +34,8 @@ impl Chart {
     }
 
     /// The chart for a page, without its title.
-    pub(crate) fn picture(&self) -> Markup {
+    #[must_use]
+    pub fn picture(&self) -> Markup {
         let [across, up] = self.titles();
         super::curves::curves(&self.drawn(), across, up)
     }

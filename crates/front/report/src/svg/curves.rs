@@ -7,7 +7,7 @@ use crate::axis::{Axis, Unit};
 use maud::{Markup, html};
 
 /// Width of a picture, in user units: narrow, so that its letters are still read on a telephone.
-pub(super) const WIDTH: f64 = 480.0;
+pub const WIDTH: f64 = 480.0;
 /// Room for the texts of vertical ticks, left.
 const LEFT: f64 = 58.0;
 /// Room at the right, so that the last tick is not cut.
@@ -23,11 +23,14 @@ const MOST_MARKS: usize = 24;
 
 /// The colours of curves, which people who confuse red and green can also tell apart, as can readers of a grey print
 /// (Okabe & Ito 2008, "Color universal design").
-pub(crate) const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
+pub const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 
 /// One curve.
-pub(crate) struct Curve {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Its name in the legend.
     pub name: String,
+    /// Its points, (across, up).
     pub points: Vec<(f64, f64)>,
     /// The index of its colour in [`COLOURS`].
     pub colour: usize,
@@ -37,6 +40,7 @@ pub(crate) struct Curve {
 
 impl Curve {
     /// A curve in the colour of its place among others.
+    #[must_use]
     pub fn new(at: usize, name: &str, points: Vec<(f64, f64)>) -> Self {
         Curve { name: name.to_owned(), points, colour: at % COLOURS.len(), width: 1.8 }
     }
@@ -51,7 +55,8 @@ impl Curve {
 }
 
 /// Curves with axes and names, for a page.
-pub(crate) fn curves(curves: &[Curve], across: Title, up: Title) -> Markup {
+#[must_use]
+pub fn curves(curves: &[Curve], across: Title, up: Title) -> Markup {
     let Some(drawing) = drawing(curves, across, up) else {
         return html! { p { "Nothing to draw." } };
     };
@@ -64,13 +69,15 @@ pub(crate) fn curves(curves: &[Curve], across: Title, up: Title) -> Markup {
     }
 }
 
-/// How high a picture of these curves is.
-pub(super) fn height(curves: &[Curve]) -> f64 {
+/// The height of a picture of these curves, in user units.
+#[must_use]
+pub fn height(curves: &[Curve]) -> f64 {
     legend::height(curves.iter().map(|curve| curve.name.as_str()), WIDTH) + ABOVE + PLOT + BELOW
 }
 
 /// The drawing inside the frame of [`curves`]; `None` where there is no point.
-pub(super) fn drawing(curves: &[Curve], across: Title, up: Title) -> Option<Markup> {
+#[must_use]
+pub fn drawing(curves: &[Curve], across: Title, up: Title) -> Option<Markup> {
     let frame = frame(curves, across.unit, up.unit)?;
     let entries: Vec<Entry> = curves.iter().map(Curve::entry).collect();
     Some(html! {

@@ -24,7 +24,7 @@ pub(crate) struct Frame {
 
 /// The title of an axis.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Title<'a> {
+pub struct Title<'a> {
     /// The words beside it.
     pub text: &'a str,
     /// The unit of its ticks.

@@ -4,21 +4,18 @@
 //! takes some megabytes at worst instead of the tens that a `<rect>` a cell would.
 
 mod cells;
-pub(crate) mod channels;
 mod charts;
 pub(crate) mod cluster;
-pub(crate) mod curves;
+pub mod curves;
 pub(crate) mod frame;
 pub(crate) mod intervals;
 mod legend;
 pub(crate) mod noise;
-pub(crate) mod ranking;
 pub(crate) mod traffic;
 
-pub use channels::channels;
 pub use charts::{Chart, charts};
+pub use frame::Title;
 pub use noise::noise;
-pub use ranking::ranking;
 pub use traffic::traffic;
 
 use crate::axis::{Axis, Tick};
@@ -172,8 +169,9 @@ pub(crate) fn bar_ticks(scale: Scale, digits: Digits, apart: f64) -> Vec<(f64, S
     ticks
 }
 
-/// At most three decimals, without trailing zeros.
-pub(crate) fn number(value: f64) -> String {
+/// A number for an attribute: at most three decimals, without trailing zeros.
+#[must_use]
+pub fn number(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

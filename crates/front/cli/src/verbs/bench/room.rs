@@ -2,9 +2,9 @@
 
 use super::Named;
 use crate::args::Bench;
-use crate::error::CliError;
 use crate::verbs::check;
 use seatmap_cell::{Backend, CellRequest, CpuChoice, GuardianCommand, Host, Name};
+use seatmap_console::error::CliError;
 use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use seatmap_report::counted;
@@ -178,8 +178,10 @@ impl Drop for Lease {
         }
         let undone = host().and_then(|host| seatmap_cell::destroy(&host, &self.name).map_err(CliError::work));
         match undone {
-            Ok(left) => left.iter().for_each(|left| crate::output::tell(&left.to_string())),
-            Err(error) => crate::output::tell(&format!("the cell '{}' is still there: {}", self.name, error.text())),
+            Ok(left) => left.iter().for_each(|left| seatmap_console::output::tell(&left.to_string())),
+            Err(error) => {
+                seatmap_console::output::tell(&format!("the cell '{}' is still there: {}", self.name, error.text()))
+            }
         }
     }
 }

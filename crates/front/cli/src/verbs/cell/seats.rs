@@ -2,11 +2,11 @@
 
 use super::told;
 use crate::args::CellRun;
-use crate::error::{AtFile, CliError};
-use crate::output::{self, Destination};
 use crate::verbs::run::{self, failed};
-use crate::{plan_input, stdio};
 use seatmap_cell::{Host, Record, census, memory};
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::output::{self, Destination};
+use seatmap_console::{plan_input, stdio};
 use seatmap_control::{channel, server};
 use seatmap_launch::{Beyond, Executable, LaunchOptions, Report, SeatAllocator, SeatList, loader};
 use seatmap_ninep::{Fence, client};

@@ -1,10 +1,10 @@
 //! `seatmap cell serve`.
 
 use crate::args::CellServe;
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
-use crate::output;
 use seatmap_cell::{GuardianCommand, Host, NoiseJudge};
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output;
 use seatmap_control::{ControlError, Exported, Inherited, ServerOptions, channel, server};
 use seatmap_os::peer;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Writes cells as text and as JSON.
 
-use crate::output;
 use seatmap_cell::{Record, State};
+use seatmap_console::output;
 use seatmap_noise::Heard;
 use seatmap_os::CpuList;
 use seatmap_report::counted;

@@ -2,10 +2,10 @@
 
 use super::told;
 use crate::args::{CellCreate, CellVerb};
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
-use crate::output;
 use indicatif::ProgressBar;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output;
 use seatmap_control::{Ask, CellPhase, ControlClient, ControlError, Create, ErrorOrigin, Listed, Say};
 use std::num::NonZeroUsize;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The things that programs are held against, by `seatmap check` and `seatmap top` alike.
 
-use crate::error::{AtFile, CliError};
 use crate::verbs::place::ranks;
-use crate::{input, place, plan_input};
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::{here, input, plan_input};
 use seatmap_os::root::Root;
 use seatmap_ranks::RankPlan;
 use seatmap_watch::{Asked, Expected, Rule, Seating};
@@ -57,7 +57,7 @@ fn expected(path: &Path, any_machine: bool) -> Result<(Option<Expected>, Option<
 fn of_threads(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Expected, CliError> {
     if seatmap_plan::plan::is_plan(bytes) {
         let plan = plan_input::plan_in(path, bytes)?;
-        return match plan.check_machine(&place::host_name()) {
+        return match plan.check_machine(&here::host_name()) {
             Err(error) if !any_machine => Err(CliError::input(AtFile::new(path, error))),
             _ => Ok(Expected::of_plan(&plan)),
         };

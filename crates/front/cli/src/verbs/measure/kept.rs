@@ -2,8 +2,8 @@
 
 use super::source::Source;
 use crate::args::Measure;
-use crate::error::CliError;
-use crate::{output, place};
+use seatmap_console::error::CliError;
+use seatmap_console::{here, output};
 use seatmap_measure::journal::{Journal, JournalError, Machine};
 use seatmap_measure::samples::Samples;
 use seatmap_measure::survey::SurveyRequest;
@@ -86,8 +86,8 @@ fn unusable(error: JournalError) -> CliError {
 
 /// The journal of a run without `-o`, if its folder is this user's alone or can be made.
 fn remembered() -> Option<PathBuf> {
-    match TrustedFolder::create(&place::state_folder()?) {
-        Ok(folder) => Some(folder.path().join(format!("{}.journal", place::host_name()))),
+    match TrustedFolder::create(&here::state_folder()?) {
+        Ok(folder) => Some(folder.path().join(format!("{}.journal", here::host_name()))),
         Err(error) => {
             output::tell(&format!("nothing will be kept or remembered: {error}"));
             None

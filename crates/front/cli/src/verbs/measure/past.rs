@@ -1,7 +1,7 @@
 //! Reads earlier measurements of this host and keeps new ones.
 
 use super::source::Source;
-use crate::{output, place};
+use seatmap_console::{here, output};
 use seatmap_host::remembered;
 use seatmap_machine::{CoreDistance, PairStatus, Profile, Wakeups};
 use seatmap_measure::change;
@@ -33,7 +33,7 @@ pub fn remember(profile: &Profile, source: &Source) {
     if !affinity::current().is_ok_and(|own| own.iter().all(|os| pus.contains(os))) {
         return;
     }
-    let Some(path) = place::host_profile() else { return };
+    let Some(path) = here::host_profile() else { return };
     match keep(&path, &with_remembered(profile)) {
         Ok(()) => profile.core_distance.as_ref().and_then(unsteady).iter().for_each(|line| output::tell(line)),
         Err(error) => output::tell(&format!("not remembered: {error}")),

@@ -1,10 +1,10 @@
 //! The sources of round trips: this host, a model in virtual time, or the figures of a profile.
 
 use crate::args::Measure;
-use crate::error::CliError;
-use crate::{input, output, place};
 use seatmap_catalog::usable::Remark;
 use seatmap_catalog::{Answers, Capability, Machine as Opened};
+use seatmap_console::error::CliError;
+use seatmap_console::{here, input, output};
 use seatmap_document::content_hash;
 use seatmap_host::{HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
@@ -185,7 +185,7 @@ impl Source {
     /// The machine's name.
     pub fn name(&self) -> String {
         match self {
-            Source::Host { .. } => place::host_name(),
+            Source::Host { .. } => here::host_name(),
             Source::Simulated { model, .. } => model.name.clone(),
             Source::Replayed { profile, .. } => profile.name.clone(),
         }
@@ -220,7 +220,7 @@ pub fn replay(profile: &Profile, seed: u64) -> Result<Replay, CliError> {
 /// The host's profile without distances.
 pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64>) -> Profile {
     let mut profile =
-        Profile::new(place::host_name(), origin(OriginKind::Measured, place::host_name()), topology.clone());
+        Profile::new(here::host_name(), origin(OriginKind::Measured, here::host_name()), topology.clone());
     profile.environment = environment::read();
     profile.environment.steal_percent = steal_percent;
     profile.clock = clock;
@@ -247,5 +247,5 @@ pub fn replayed_profile(of: &Profile) -> Profile {
 }
 
 fn origin(kind: OriginKind, source: String) -> Origin {
-    Origin { kind, source, date: Some(place::today()), tool: Some(place::tool()) }
+    Origin { kind, source, date: Some(here::today()), tool: Some(here::tool()) }
 }

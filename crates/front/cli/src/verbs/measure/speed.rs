@@ -1,8 +1,8 @@
 //! Times work on each CPU of this host.
 
 use crate::args::Measure;
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
 use seatmap_host::HostWork;
 use seatmap_host::crew::CrewError;
 use seatmap_machine::SeatSpeed;

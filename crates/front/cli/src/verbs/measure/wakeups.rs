@@ -1,8 +1,8 @@
 //! Times sleeping threads of this host that wake each other.
 
 use crate::args::Measure;
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
 use seatmap_host::HostWakeups;
 use seatmap_host::primitives::PrimitiveError;
 use seatmap_machine::{Topology, Wakeups};

@@ -3,9 +3,9 @@
 use super::traced::false_sharing;
 use super::{Files, attend, ending_of, tell};
 use crate::args::{MeansChoice, Observe, ObserveChoice};
-use crate::error::{AtFile, CliError};
-use crate::interrupt::Interrupt;
-use crate::output;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output;
 use seatmap_launch::{Ending, Executable};
 use seatmap_observe::{Method, ObserveError, c2c};
 use seatmap_os::scratch::Scratch;

@@ -4,9 +4,9 @@ mod job;
 
 use super::{Files, attend, ending_of, tell};
 use crate::args::{Observe, ObserveChoice};
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
-use crate::output;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output;
 use seatmap_launch::Ending;
 use seatmap_observe::tsan::SharedLine;
 use seatmap_observe::{Observation, mpi, tsan};

@@ -1,12 +1,12 @@
 //! `seatmap place --on CLUSTER`.
 
 use crate::args::{OnCluster, Place};
-use crate::error::{AtFile, CliError};
-use crate::output::{self, Destination};
-use crate::waiting::Waiting;
-use crate::{input, pattern_input, place};
 use seatmap_cluster::Cluster;
 use seatmap_cluster::choice::SIZE_BYTES;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::output::{self, Destination};
+use seatmap_console::waiting::Waiting;
+use seatmap_console::{here, input, pattern_input};
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_pattern::Pattern;
@@ -43,8 +43,8 @@ pub fn run(typed: &Place, cluster: &Cluster) -> Result<(), CliError> {
     drop(waiting);
     let plan = RankPlan {
         seconds: Some(began.elapsed().as_secs_f64()),
-        date: Some(place::today()),
-        tool: Some(place::tool()),
+        date: Some(here::today()),
+        tool: Some(here::tool()),
         ..plan
     };
     if let Some(destination) = &destination {
@@ -139,7 +139,7 @@ pub fn living() -> Vec<Tid> {
 
 /// The seats that a plan has for the ranks of a job on this computer.
 pub fn expected(plan: &RankPlan, seating: &Seating, any_machine: bool) -> Expected {
-    let here = place::host_name();
+    let here = here::host_name();
     let rank_of = |pid: Tid| rank_of(pid).filter(|rank| *rank < plan.node_of_rank.len());
     let ranks = 0..plan.node_of_rank.len();
     let belong: Vec<usize> = ranks.filter(|rank| any_machine || plan.node(*rank) == here).collect();
@@ -156,7 +156,7 @@ pub fn expected(plan: &RankPlan, seating: &Seating, any_machine: bool) -> Expect
 /// No launcher gave this process a rank, the plan has another number of ranks, or it has this one on another node.
 pub fn own_cpus(path: &Path, plan: &RankPlan, any_machine: bool) -> Result<CpuSet, CliError> {
     let rank = seatmap_cluster::Rank::find(|name| std::env::var(name).ok()).map_err(CliError::input)?;
-    let (own, here) = (rank.rank, place::host_name());
+    let (own, here) = (rank.rank, here::host_name());
     let planned = plan.node_of_rank.len();
     if rank.size != planned {
         let wrong = format!("the plan is for {planned} ranks, and {} were started", rank.size);

@@ -2,8 +2,8 @@
 
 use super::{seating_in_order, smt};
 use crate::args::{ObjectiveChoice, Place};
-use crate::error::CliError;
 use seatmap_catalog::Machine;
+use seatmap_console::error::CliError;
 use seatmap_machine::PairStatus;
 use seatmap_place::{Answer, Links, PlaceError, PlaceRequest, Pus, Sharing};
 use seatmap_plan::Plan;

@@ -1,8 +1,8 @@
 //! Placements judged by runs on a model.
 
 use crate::args::{MethodChoice, Place};
-use crate::error::CliError;
 use seatmap_catalog::{Capability, Machine, Runner};
+use seatmap_console::error::CliError;
 use seatmap_pattern::Pattern;
 use seatmap_place::{Judge, PlaceError};
 use seatmap_report::floor::DrawnPlacement;

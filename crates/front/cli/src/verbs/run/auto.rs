@@ -1,11 +1,11 @@
 //! `seatmap run --auto`: seats that are tried while the program runs.
 
 use crate::args::Run;
-use crate::error::{AtFile, CliError};
-use crate::interrupt::Interrupt;
-use crate::place::host_name;
 use crate::verbs::{check, observe};
-use crate::{input, output};
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::here::host_name;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::{input, output};
 use seatmap_launch::{Ending, Executable, attach};
 use seatmap_live::conductor::Setting;
 use seatmap_live::guard::{self, Guard};

@@ -2,8 +2,8 @@
 
 use super::failed;
 use crate::args::Run;
-use crate::error::CliError;
-use crate::output;
+use seatmap_console::error::CliError;
+use seatmap_console::output;
 use seatmap_launch::{MemoryWish, ProgramMemory, pages};
 use seatmap_os::mempolicy::{MemoryNodes, PolicyError};
 use seatmap_os::{CpuSet, Root, layout};

@@ -1,6 +1,6 @@
 //! The page of `seatmap run --html`: a report in the words of a page.
 
-use crate::place::host_name;
+use seatmap_console::here::host_name;
 use seatmap_launch::{Report, SeatedThread};
 use seatmap_os::CpuList;
 use seatmap_report::html::{SeatingPage, ThreadRow, Verdict, seating_page};

@@ -1,9 +1,9 @@
 //! A recording of `seatmap top`, as a page.
 
 use crate::args::Show;
-use crate::error::{AtFile, CliError};
-use crate::input;
-use crate::output::{self, Destination};
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::input;
+use seatmap_console::output::{self, Destination};
 use seatmap_report::html;
 use seatmap_watch::recording::Recording;
 use std::path::Path;

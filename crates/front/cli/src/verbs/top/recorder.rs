@@ -1,8 +1,8 @@
 //! Writes a recording as it goes, so that it can be replayed up to the end of this program, however that came.
 
 use super::Watched;
-use crate::error::{AtFile, CliError};
-use crate::output::{self, Destination};
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::output::{self, Destination};
 use seatmap_document::written;
 use seatmap_os::whole_file;
 use seatmap_watch::live::Frame;

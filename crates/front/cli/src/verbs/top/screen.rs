@@ -2,15 +2,16 @@
 
 use super::recorder::{self, Recorder};
 use super::{Watched, pin};
-use crate::args::{ColourChoice, Top};
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
-use crate::output::Destination;
-use crate::view;
+use crate::args::Top;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::layout::Rect;
 use ratatui::style::Color;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output::Destination;
+use seatmap_console::view;
+use seatmap_console::view::ColourChoice;
 use seatmap_os::terminal;
 use seatmap_report::terminal::Colour;
 use seatmap_report::terminal::top::{Judgement, Row, Scene, View, Wish, draw, press, rows, table_lines};

@@ -1,7 +1,7 @@
 //! Wakeups of threads by each other, as the kernel counts them while they are shown.
 
-use crate::error::CliError;
 use crate::verbs::observe;
+use seatmap_console::error::CliError;
 use seatmap_observe::{Means, Method, Session, Subject};
 use seatmap_os::Tid;
 use seatmap_watch::live::Wakes;

@@ -2,11 +2,11 @@
 
 use super::job::{self, Job};
 use crate::args::Tune;
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
-use crate::place::host_name;
 use crate::verbs::observe;
-use crate::{input, pattern_input};
+use seatmap_console::error::CliError;
+use seatmap_console::here::host_name;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::{input, pattern_input};
 use seatmap_machine::{Matrix, Topology};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::scratch::Scratch;

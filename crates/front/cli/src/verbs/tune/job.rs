@@ -1,13 +1,13 @@
 //! The orders of a job's ranks on a cluster as candidates. Each run is one start of the job, by its own launcher.
 
 use crate::args::{HostsChoice, Tune};
-use crate::error::{AtFile, CliError};
-use crate::input;
-use crate::interrupt::Interrupt;
 use crate::verbs::cluster;
 use crate::verbs::place::ranks;
-use crate::{output, pattern_input};
 use seatmap_cluster::Cluster;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::input;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::{output, pattern_input};
 use seatmap_os::scratch::Scratch;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;

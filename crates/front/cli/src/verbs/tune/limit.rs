@@ -2,9 +2,9 @@
 
 use super::entrants::Field;
 use crate::args::Tune;
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
-use crate::output;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output;
 use seatmap_report::counted;
 use seatmap_tune::race::{Budget, DEFAULT, Rules};
 use seatmap_tune::{Runner, Tuned};

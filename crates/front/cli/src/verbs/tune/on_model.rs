@@ -6,12 +6,13 @@
 use super::entrants::{default, placements_on};
 use super::{Files, plan, says_why_none};
 use crate::args::Tune;
-use crate::bar::Bar;
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
-use crate::over_ranks::{Start, failed, machine_hash, tell};
-use crate::{input, output, pattern_input, verbs};
+use crate::verbs;
 use seatmap_catalog::{Capability, Machine, Runner};
+use seatmap_console::bar::Bar;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::over_ranks::{Start, failed, machine_hash, tell};
+use seatmap_console::{input, output, pattern_input};
 use seatmap_document::rounded_ns;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;

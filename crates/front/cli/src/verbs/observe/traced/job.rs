@@ -4,10 +4,10 @@
 
 use super::{end_of, ending_of, observed, tell};
 use crate::args::{Observe, ObserveChoice};
-use crate::error::CliError;
-use crate::interrupt::Interrupt;
 use crate::verbs::observe::Files;
 use seatmap_cluster::Rank;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
 use seatmap_launch::Ending;
 use seatmap_os::trusted;
 use std::path::{Path, PathBuf};

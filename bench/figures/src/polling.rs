@@ -1,0 +1,32 @@
+//! Streams through a weighted poller: the share of the first at priorities of 4 and 3, in the worst of all windows.
+
+use crate::row::Row;
+use seatmap_experiments::cellule::streams::share::Shares;
+use seatmap_experiments::cellule::streams::{Configuration, PRIORITIES, run};
+use std::error::Error;
+use std::time::Duration;
+
+/// How long each configuration lasts.
+const LASTING: Duration = Duration::from_secs(5);
+
+/// Rows without and with priorities.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let [.., without, with] = Configuration::ALL;
+    let wanted = f64::from(PRIORITIES[0]) / f64::from(PRIORITIES.iter().sum::<u32>());
+    let mut rows = Vec::new();
+    for configuration in [without, with] {
+        for shares in run(configuration, LASTING)?.shares {
+            let what = format!("{}, share of stream 1 in windows of {} ms", configuration.1, shares.window_ms);
+            let got = format!("{:.4} ({:.4}-{:.4} of {})", shares.median, shares.least, shares.most, shares.windows);
+            rows.push(match configuration == with && shares.window_ms == 100.0 {
+                true => Row::held(what, got, format!("{wanted:.4} +- 1 % in each"), is_within(&shares, wanted)),
+                false => Row::told(what, got),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+fn is_within(shares: &Shares, wanted: f64) -> bool {
+    [shares.least, shares.most].iter().all(|share| (share / wanted - 1.0).abs() <= 0.01)
+}

@@ -1,0 +1,40 @@
+//! The values that arguments of this program are known to have, for completions.
+
+use clap::{Arg, Command};
+use seatmap_cell::{GuardianCommand, Host};
+use seatmap_console::completion::Values;
+
+/// Commands whose NAME is a cell that exists; one that is to be made has a new name.
+const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];
+
+/// The values of an argument; `None` where they are not this program's to know.
+pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
+    let name = argument.get_value_names()?.first()?;
+    let is_cell = name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
+    is_cell.then_some(cells as Values)
+}
+
+/// The names of the existing cells; none where they cannot be listed.
+fn cells() -> Vec<String> {
+    let cells = Host::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
+    cells.unwrap_or_default().into_iter().map(|cell| cell.name.to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::command;
+    use clap_complete::engine::ArgValueCompleter;
+    use seatmap_console::completion::with_values;
+
+    /// The names of values that are looked for here are those of the command line.
+    #[test]
+    fn arguments_with_known_values_complete_them() {
+        let mut completed = 0;
+        let mut commands = vec![with_values(command(), super::of)];
+        while let Some(command) = commands.pop() {
+            completed += command.get_arguments().filter(|arg| arg.get::<ArgValueCompleter>().is_some()).count();
+            commands.extend(command.get_subcommands().cloned());
+        }
+        assert!(completed >= 12, "{completed}");
+    }
+}

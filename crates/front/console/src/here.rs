@@ -1,0 +1,14 @@
+//! This computer's name and what is remembered of it, and today.
+
+use crate::program;
+pub use seatmap_os::state::{folder as state_folder, host_name, host_profile};
+
+/// Today, in UTC, as `YYYY-MM-DD`.
+pub fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
+
+/// This program with its version.
+pub fn tool() -> String {
+    format!("{} {}", program::name(), env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,135 @@
+//! Finds the machine that a name or a file stands for.
+
+use crate::error::{AtFile, CliError};
+use crate::figures::{FigureChange, FigureChanges};
+use crate::{here, output, stdio};
+use seatmap_catalog::machine::Surroundings;
+use seatmap_catalog::{Capability, Machine, OpenError, ProfileError, Runner};
+use seatmap_machine::Profile;
+use seatmap_machine::import::{self, Imported, Note};
+use seatmap_measure::fit;
+use seatmap_sim::CellModel;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The machine that was named: `host`, a bundled name, or a file. Warnings go to stderr.
+///
+/// # Errors
+/// No such machine, or a file that cannot be understood.
+pub fn machine(name: &str) -> Result<Machine, CliError> {
+    warned(with_surroundings(|around| Machine::open(name, around)))
+}
+
+/// The machine of this name as one that can do something, with figures of its model changed.
+///
+/// # Errors
+/// As [`machine`]; the machine cannot do it, is not a Cell model, or cannot run with these figures.
+pub fn runner(name: &str, what: Capability, changes: &FigureChanges) -> Result<Runner, CliError> {
+    let runner = machine(name)?.runner(what).map_err(CliError::input)?;
+    if changes.set.is_empty() {
+        return Ok(runner);
+    }
+    let Runner::CellBe(model) = runner else {
+        return Err(CliError::input(format!("--set changes figures of a Cell model, and {name} is another machine")));
+    };
+    let change = |model: CellModel, change: &FigureChange| model.with_figure(&change.key, change.value);
+    let changed = changes.set.iter().try_fold((*model).clone(), change).map_err(CliError::input)?;
+    Ok(Runner::CellBe(Arc::new(changed)))
+}
+
+/// The machine in a file that has been read. Warnings go to stderr.
+///
+/// # Errors
+/// A file that cannot be understood.
+pub fn machine_in(name: &str, bytes: &[u8]) -> Result<Machine, CliError> {
+    warned(Machine::read(name, bytes, &here::today()))
+}
+
+fn warned(opened: Result<Machine, OpenError>) -> Result<Machine, CliError> {
+    let machine = opened.map_err(CliError::input)?;
+    warn(&machine.name, &machine.notes);
+    Ok(machine)
+}
+
+/// The profile of the machine that was named, explained.
+///
+/// # Errors
+/// As [`machine`] and [`profile_of`].
+pub fn profile(name: &str) -> Result<Profile, CliError> {
+    profile_of(&machine(name)?)
+}
+
+/// The profile of a machine, explained. Says so where this host has not been measured.
+///
+/// # Errors
+/// The profile remembered of this host cannot be used, or a model cannot be run.
+pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
+    let failed = |error: ProfileError| if error.is_input() { CliError::input(error) } else { CliError::work(error) };
+    let profile = with_surroundings(|around| machine.profile(around)).map_err(failed)?;
+    if machine.is_host() && profile.core_distance.is_none() {
+        output::tell("this host has not been measured yet; 'seatmap measure' does it in a second or two");
+    }
+    Ok(explained(profile))
+}
+
+fn with_surroundings<T>(work: impl FnOnce(&Surroundings) -> T) -> T {
+    work(&Surroundings { today: &here::today(), tool: &here::tool(), read: &read })
+}
+
+/// Whether a machine or document of this name is read from a file or stdin.
+pub fn is_file(name: &str) -> bool {
+    Path::new(name).exists() || name == "-"
+}
+
+/// A file of any kind that can be read; `-` is stdin.
+///
+/// # Errors
+/// The file cannot be read or understood.
+pub fn file(path: &Path, options: &import::ImportOptions) -> Result<Imported, CliError> {
+    understood(path, &bytes(path)?, options)
+}
+
+/// The same of a file that has been read.
+///
+/// # Errors
+/// The file cannot be understood.
+pub fn understood(path: &Path, bytes: &[u8], options: &import::ImportOptions) -> Result<Imported, CliError> {
+    import::read_with(bytes, &path.to_string_lossy(), Some(&here::today()), options)
+        .map_err(|error| CliError::input(AtFile::new(path, error)))
+}
+
+/// The bytes of a file; `-` is stdin. Reads at most one byte more than is ever accepted, so that an endless file
+/// ends.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
+    read(path).map_err(|error| CliError::input(AtFile::new(path, error)))
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let limit = import::MAX_FILE_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    match path == Path::new("-") {
+        true if stdio::was_closed(0) => return Err(io::Error::other("stdin is closed")),
+        true => io::stdin().take(limit).read_to_end(&mut bytes)?,
+        false => std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?,
+    };
+    Ok(bytes)
+}
+
+/// The profile with its distances explained, where its file does not.
+pub fn explained(mut profile: Profile) -> Profile {
+    if let Some(distance) = profile.core_distance.as_ref().filter(|_| profile.home_model.is_none()) {
+        profile.home_model = fit::explain(distance, &profile.topology);
+    }
+    profile
+}
+
+/// Tells what a reader of the file should know.
+pub fn warn(name: &str, notes: &[Note]) {
+    for note in notes {
+        output::tell(&format!("{name}: {note}"));
+    }
+}

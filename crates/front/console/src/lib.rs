@@ -1,0 +1,42 @@
+//! The manners that all of Seatmap's commands share: how a command line is read and refused, where results go, how
+//! errors end a program, how long work shows that it goes on.
+//!
+//! Two programs stand on it, the product's command and the papers', so that a user of one knows the other. A verb holds
+//! what is its own; what two verbs of different programs would both write stands here.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`program`] | the program that runs: its name, its command line, its `main` |
+//! | [`error`] | a failure, whose it is, and the exit code |
+//! | [`output`], [`printable`], [`stdio`] | stdout and files that are whole or not there; no text that commands a terminal |
+//! | [`input`], [`pattern_input`], [`plan_input`] | the machine, pattern or plan that a name or a file stands for |
+//! | [`values`], [`time`], [`figures`] | values as they are typed: CPUs, sizes, times, figures of a model |
+//! | [`misread`] | a mistake in a command line, in one sentence |
+//! | [`completion`], [`manual`] | completions and manual pages |
+//! | [`bar`], [`waiting`], [`interrupt`] | progress, and Ctrl-C |
+//! | [`view`] | the colours and columns of the terminal |
+//! | [`meet`], [`over_ranks`] | the ranks of a parallel start |
+//! | [`here`] | this computer's name and profile, and today |
+#![deny(missing_docs)]
+
+pub mod bar;
+pub mod completion;
+pub mod error;
+pub mod figures;
+pub mod here;
+pub mod input;
+pub mod interrupt;
+pub mod manual;
+pub mod meet;
+pub mod misread;
+pub mod output;
+pub mod over_ranks;
+pub mod pattern_input;
+pub mod plan_input;
+pub mod printable;
+pub mod program;
+pub mod stdio;
+pub mod time;
+pub mod values;
+pub mod view;
+pub mod waiting;

@@ -1,0 +1,73 @@
+//! Says in our own words why the value of an option cannot be read. The parser and the standard library say "invalid
+//! digit found in string" and "0 is not in 1..=65535".
+
+use crate::time::time;
+use clap::error::{ContextKind, ContextValue};
+use std::error::Error;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
+
+/// The sentence for a value that cannot be read.
+pub fn sentence(error: &clap::Error) -> Option<String> {
+    let argument = error.get(ContextKind::InvalidArg)?.to_string();
+    let value = error.get(ContextKind::InvalidValue)?.to_string();
+    let problem = problem(&value, error.source()?);
+    Some(format!("{argument}: {problem}{}", hint(&argument, &value)))
+}
+
+/// The sentence for a value that is missing, or that is none of the words that an option takes.
+pub fn one_of(error: &clap::Error) -> Option<String> {
+    let argument = super::argument(error)?;
+    let value = error.get(ContextKind::InvalidValue).map(ToString::to_string).unwrap_or_default();
+    if value.is_empty() {
+        return Some(format!("{argument} needs a value"));
+    }
+    let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) else { return None };
+    Some(format!("{argument}: '{value}' is not one of {}", values.join(", ")))
+}
+
+/// The problem with a value. Our own parsers say it themselves.
+fn problem(value: &str, cause: &(dyn Error + 'static)) -> String {
+    if let Some(cause) = cause.downcast_ref::<ParseIntError>() {
+        return match cause.kind() {
+            IntErrorKind::PosOverflow => format!("'{value}' is too large"),
+            IntErrorKind::Zero => format!("'{value}' is too small; the least is 1"),
+            IntErrorKind::NegOverflow => format!("'{value}' is too small"),
+            _ => format!("'{value}' is not a whole number"),
+        };
+    }
+    if cause.is::<ParseFloatError>() {
+        return format!("'{value}' is not a number");
+    }
+    let text = cause.to_string();
+    match bounds(&text) {
+        Some((least, most)) => format!("'{value}' is not a whole number from {least} to {most}"),
+        None => text,
+    }
+}
+
+/// The bounds in the parser's refusal of a number, "0 is not in 1..=65535".
+fn bounds(text: &str) -> Option<(i128, i128)> {
+    let (_, range) = text.split_once(" is not in ")?;
+    let (least, end) = range.split_once("..")?;
+    let most = match end.strip_prefix('=') {
+        Some(most) => most.parse().ok()?,
+        None => end.parse::<i128>().ok()? - 1,
+    };
+    Some((least.parse().ok()?, most))
+}
+
+/// A guess at the value that the user meant.
+fn hint(argument: &str, value: &str) -> String {
+    let option = argument.split([' ', '=']).next().unwrap_or_default();
+    let is_name = !value.is_empty() && value.parse::<i128>().is_err();
+    match option {
+        "--pid" if is_name => match shlex::try_quote(value) {
+            Ok(name) => format!("; 'pidof {name}' prints the numbers of processes of this name"),
+            Err(_) => String::new(),
+        },
+        "--budget" | "--runs" if is_name && time(value).is_some() => {
+            format!("; runs are counted here, and --seconds {value} limits the time")
+        }
+        _ => String::new(),
+    }
+}

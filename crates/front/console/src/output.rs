@@ -1,0 +1,163 @@
+//! Where results go: stdout, or a file that is whole or not there.
+
+use crate::error::{AtFile, CliError};
+use crate::printable::printable;
+use crate::{program, stdio};
+pub use seatmap_document::visible;
+use seatmap_os::whole_file::{self, behind_links, check_writable, folder_of, replace};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+
+/// Prints text for people on stdout, or JSON. A reader that has gone ends the program quietly; a stdout that is closed
+/// or full is a failure.
+pub fn print(text: &str) -> Result<(), CliError> {
+    print_exact(&printable(text))
+}
+
+/// Prints a file of any format on stdout, or words for a program that reads them as they are.
+pub fn print_exact(text: &str) -> Result<(), CliError> {
+    match to_stdout(text.as_bytes()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
+        Err(error) => Err(CliError::work(AtFile { path: "stdout".to_owned(), source: error.into() })),
+    }
+}
+
+/// The standard library's own stdout takes one that is closed, or open for reading only, for a sink.
+fn to_stdout(bytes: &[u8]) -> io::Result<()> {
+    if stdout_was_closed() {
+        return Err(io::Error::other("is closed, so that what should be printed there is lost"));
+    }
+    File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
+}
+
+/// Whether stdout was closed when this program was started, as `>&-` does.
+pub fn stdout_was_closed() -> bool {
+    stdio::was_closed(io::stdout().as_raw_fd())
+}
+
+/// Prints a document as JSON, on one line.
+pub fn json(document: &impl Serialize) -> Result<(), CliError> {
+    print(&seatmap_document::written(document))
+}
+
+/// A document without its machine's name, together with that name.
+#[derive(Serialize)]
+pub struct OfMachine<'a, T: Serialize> {
+    /// The document, whose keys appear beside `machine`.
+    #[serde(flatten)]
+    pub document: &'a T,
+    /// The machine's name.
+    pub machine: &'a str,
+}
+
+/// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit code shows the
+/// result.
+pub fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{}: {}", program::name(), visible(line));
+}
+
+/// Tells of the quotas of CPU time that were used up since the watch began: what was measured then is the quota.
+pub fn tell_of_quotas(watch: &seatmap_os::quota::QuotaWatch) {
+    if let Some(quotas) = watch.used_up() {
+        tell(&format!("{quotas} meanwhile, so that the figures are partly those of the quota; raise it and repeat"));
+    }
+}
+
+/// Prints a table or several lines on stderr, where the program that was started has stdout. A missing reader is not a
+/// failure.
+pub fn tell_text(text: &str) {
+    let _ = io::stderr().write_all(printable(text).as_bytes());
+}
+
+/// A destination for a result, checked before the work that makes it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A regular file, replaced as a whole: the one behind the link where a link was typed.
+    File(PathBuf),
+    /// A device or pipe, or a file in a folder that takes no new ones: written as it comes.
+    Stream(PathBuf),
+}
+
+impl Destination {
+    /// The destination for the path after `-o`, if it can be written.
+    ///
+    /// # Errors
+    /// A file or folder that cannot be written.
+    pub fn new(path: &Path) -> Result<Self, CliError> {
+        if path == Path::new("-") {
+            return Ok(Destination::Stdout);
+        }
+        Self::at(path).map_err(|error| CliError::input(AtFile::new(path, error)))
+    }
+
+    fn at(path: &Path) -> io::Result<Self> {
+        // An open file, as /dev/stdout is, has no name to be replaced.
+        let Some(place) = behind_links(path)? else { return Ok(Destination::Stream(path.to_owned())) };
+        check_writable(&place)?;
+        match std::fs::symlink_metadata(&place) {
+            Ok(found) if found.is_dir() => Err(io::Error::other("is a folder; give a file's name")),
+            Ok(found) if found.is_file() => Self::of_file(place),
+            Ok(_) => Ok(Destination::Stream(place)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::of_new_file(place),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn of_file(place: PathBuf) -> io::Result<Self> {
+        File::options().append(true).open(&place)?;
+        let is_replaced = takes_files(folder_of(&place)).is_ok();
+        Ok(if is_replaced { Destination::File(place) } else { Destination::Stream(place) })
+    }
+
+    fn of_new_file(place: PathBuf) -> io::Result<Self> {
+        if place.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(io::Error::other("there is no such folder, and a file needs a name"));
+        }
+        if !folder_of(&place).is_dir() {
+            return Err(io::Error::other("its folder does not exist; make it first"));
+        }
+        takes_files(folder_of(&place))?;
+        Ok(Destination::File(place))
+    }
+
+    /// Writes the whole text.
+    ///
+    /// # Errors
+    /// The system's error; a file that was there before is then unchanged.
+    pub fn write(&self, text: &str) -> Result<(), CliError> {
+        match self {
+            Destination::Stdout => print_exact(text),
+            Destination::Stream(path) => {
+                let written = whole_file::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
+                written.map_err(|error| failed(path, error))
+            }
+            Destination::File(path) => replace(path, text.as_bytes()).map_err(|error| failed(path, error)),
+        }
+    }
+}
+
+fn takes_files(folder: &Path) -> io::Result<()> {
+    tempfile::NamedTempFile::new_in(folder).map(drop)
+}
+
+/// Where `--html` goes, if it was typed.
+///
+/// # Errors
+/// A file that cannot be written, or a page and JSON both on stdout.
+pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
+    let page = typed.map(Destination::new).transpose()?;
+    match json && page == Some(Destination::Stdout) {
+        true => Err(CliError::input("--json and --html - both print on stdout; give --html a file's name")),
+        false => Ok(page),
+    }
+}
+
+fn failed(path: &Path, error: io::Error) -> CliError {
+    CliError::work(AtFile::new(path, error))
+}

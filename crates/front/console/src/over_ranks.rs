@@ -1,0 +1,108 @@
+//! Work over the ranks of one start.
+
+use crate::error::CliError;
+use crate::values::duration;
+use crate::{here, meet, output};
+use clap::Args;
+use seatmap_catalog::Runner;
+use seatmap_cluster::spread::{Meet, Ranks, Spread, SpreadError};
+use seatmap_cluster::{Rank, RankError};
+use seatmap_document::content_hash;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where the ranks of --spread meet.
+#[derive(Debug, Args)]
+pub struct MeetingPlace {
+    /// Where the ranks of --spread meet: a file that all nodes see, or HOST:PORT of rank 0. By default a file in this
+    /// folder, or MASTER_ADDR and MASTER_PORT where they are set.
+    #[arg(long, value_name = "PLACE", requires = "spread", hide_short_help = true)]
+    pub meet: Option<String>,
+    /// A file with the secret that the ranks of --spread share, readable by its owner alone; or set SEATMAP_SECRET. A
+    /// meeting file brings its own.
+    #[arg(long, value_name = "FILE", requires = "spread", hide_short_help = true)]
+    pub secret_file: Option<PathBuf>,
+    /// How long the ranks of --spread wait for each other.
+    #[arg(long, value_name = "TIME", default_value = "60s", hide_short_help = true, value_parser = duration)]
+    pub timeout: Duration,
+}
+
+/// This process among the ranks that one launcher started.
+pub struct Start {
+    rank: Rank,
+    meet: Meet,
+    node: String,
+}
+
+/// Ranks on one node would disturb each other's threads, and those on several nodes are different hosts.
+///
+/// # Errors
+/// The work is to run on this host.
+pub fn check(runner: &Runner) -> Result<(), CliError> {
+    match runner {
+        Runner::Host => Err(CliError::input(
+            "--spread needs a model (--on cell-ps3, say): the threads of a host are timed on one host at a time",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A hash of all that is known of a model: ranks that know another one of this name would bring other times.
+pub fn machine_hash(runner: &Runner) -> String {
+    match runner {
+        Runner::CellBe(model) => content_hash(&**model),
+        Runner::Coherent(model) => content_hash(&(&model.name, &model.topology, &model.figures)),
+        Runner::Host => String::new(),
+    }
+}
+
+impl Start {
+    /// By the variables of the launcher.
+    ///
+    /// # Errors
+    /// No launcher gave this process a rank, or its secret is none.
+    pub fn found(typed: &MeetingPlace) -> Result<Self, CliError> {
+        let rank = meet::rank()?;
+        let meet = Meet {
+            meeting: meet::place(typed.meet.as_deref(), &rank),
+            secret: meet::secret(typed.secret_file.as_deref())?,
+            timeout: typed.timeout,
+        };
+        Ok(Start { rank, meet, node: here::host_name() })
+    }
+
+    /// Whether this is rank 0, which leads.
+    pub fn is_first(&self) -> bool {
+        self.rank.rank == 0
+    }
+
+    /// The ranks, seen from this one.
+    pub fn ranks(&self) -> Ranks<'_> {
+        Ranks { rank: &self.rank, meet: &self.meet, node: &self.node }
+    }
+}
+
+/// Tells of the lost ranks, and of how many parts each node did.
+pub fn tell(spread: &Spread) {
+    for lost in &spread.lost {
+        output::tell(&format!("{}: {}; the others do its work", lost.rank, lost.why));
+    }
+    for why in &spread.refused {
+        output::tell(&format!("sent away: {why}"));
+    }
+    let mut of_node = BTreeMap::<&str, usize>::new();
+    spread.done.iter().for_each(|(node, parts)| *of_node.entry(node).or_default() += parts);
+    let parts: Vec<String> = of_node.iter().map(|(node, parts)| format!("{node} {parts}")).collect();
+    output::tell(&format!("parts done by {} ranks: {}", spread.done.len(), parts.join(", ")));
+}
+
+/// Things that the user can change are bad input.
+pub fn failed(error: SpreadError) -> CliError {
+    let is_input = match &error {
+        SpreadError::Rank(RankError::Meeting(error)) => meet::is_input(error),
+        SpreadError::Other { .. } => true,
+        _ => false,
+    };
+    if is_input { CliError::input(error) } else { CliError::work(error) }
+}

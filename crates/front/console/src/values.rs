@@ -1,0 +1,84 @@
+//! Values as they are typed: CPUs, sizes, counts, times, levels of a machine.
+
+use crate::time::time;
+use clap::ValueEnum;
+use seatmap_machine::Level;
+use seatmap_os::{CpuList, CpuListError};
+use std::time::Duration;
+
+/// CPUs, each once: `0-3,8`.
+///
+/// # Errors
+/// The text is not a list, or names a CPU twice.
+pub fn cpus(text: &str) -> Result<CpuList, CpuListError> {
+    text.parse::<CpuList>()?.distinct()
+}
+
+/// A count with a multiplier of a thousand or a million.
+///
+/// # Errors
+/// A sentence that says what may be written.
+pub fn count(text: &str) -> Result<u64, String> {
+    multiplied(text, 1000)
+        .filter(|count| *count <= 1_000_000_000_000)
+        .ok_or_else(|| format!("'{text}' is not a count; write 5000, 5k or 5m"))
+}
+
+/// A size in bytes with a multiplier of 1024 or its square.
+///
+/// # Errors
+/// A sentence that says what may be written.
+pub fn size(text: &str) -> Result<u32, String> {
+    let bytes = multiplied(text, 1024).and_then(|bytes| u32::try_from(bytes).ok()).filter(|bytes| *bytes <= 1 << 28);
+    bytes.ok_or_else(|| format!("'{text}' is not a size; write 2048, 2k or 1m"))
+}
+
+fn multiplied(text: &str, thousand: u64) -> Option<u64> {
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, thousand),
+        None => match text.strip_suffix(['m', 'M']) {
+            Some(digits) => (digits, thousand * thousand),
+            None => (text, 1),
+        },
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// A time in which something can happen.
+///
+/// # Errors
+/// A sentence that says what may be written.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let time = time(text).filter(|time| !time.is_zero());
+    time.ok_or_else(|| format!("'{text}' is not a time above 0; write 500ms, 10s or 2m, or a number of seconds"))
+}
+
+/// Parts of the machine that PUs can share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LevelChoice {
+    /// A core.
+    Core,
+    /// A level-2 cache.
+    L2,
+    /// A level-3 cache.
+    L3,
+    /// A die.
+    Die,
+    /// A NUMA node.
+    Numa,
+    /// A package.
+    Package,
+}
+
+impl From<LevelChoice> for Level {
+    fn from(choice: LevelChoice) -> Self {
+        match choice {
+            LevelChoice::Core => Level::Core,
+            LevelChoice::L2 => Level::L2,
+            LevelChoice::L3 => Level::L3,
+            LevelChoice::Die => Level::Die,
+            LevelChoice::Numa => Level::Numa,
+            LevelChoice::Package => Level::Package,
+        }
+    }
+}

@@ -1,8 +1,0 @@
-//! Checks the mistakes that a caller can make.
-
-use crate::installed::library;
-
-#[test]
-fn every_mistake_has_a_status_and_a_line() {
-    insta::assert_snapshot!(library().run_all_ways("tests/programs/refusals.c"));
-}

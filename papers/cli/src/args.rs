@@ -1,0 +1,100 @@
+//! The arguments as they were typed.
+
+mod channels;
+mod rank;
+mod stats;
+mod study;
+mod workers;
+
+pub use channels::*;
+pub use rank::*;
+pub use stats::*;
+pub use study::*;
+pub use workers::*;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help` has them all.
+const RARELY_NEEDED: [(&str, &[&str]); 2] = [
+    (
+        "rank",
+        &[
+            "long",
+            "unidirectional",
+            "symmetry",
+            "shard",
+            "meet",
+            "secret_file",
+            "timeout",
+            "seed",
+            "counters",
+            "csv",
+            "svg",
+            "sample",
+        ],
+    ),
+    ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
+];
+
+/// The command line, its rarely needed options only in `--help`.
+pub fn command() -> clap::Command {
+    RARELY_NEEDED.iter().fold(Typed::command(), |command, (verb, options)| {
+        command.mut_subcommand(verb, |verb| {
+            options.iter().fold(verb, |verb, option| verb.mut_arg(*option, |option| option.hide_short_help(true)))
+        })
+    })
+}
+
+/// The experiments of five papers, run again: on this computer, on models, on machines that are gone.
+#[derive(Debug, Parser)]
+#[command(name = "seatmap-papers", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct Typed {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Time every mapping of tasks to workers (Keller & Varbanescu).
+    Rank(Box<Rank>),
+    /// Measure what threads, messages, copies and atomics cost (CellStats).
+    Stats(Box<Stats>),
+    /// Measure what seats near the homes of lines gain (Liu et al.).
+    Channels(Box<Channels>),
+    /// Compare pinned workers with threads (Gupta et al.).
+    Workers(Workers),
+    /// Repeat a published experiment on the models.
+    Study(Study),
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages.
+    Man {
+        /// The folder; without it the main page goes to stdout.
+        #[arg(value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_fits_together() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        let mut command = command();
+        command.build();
+        for verb in command.get_subcommands_mut() {
+            let lines = verb.render_help().to_string().lines().count();
+            assert!(lines <= 40, "{} -h has {lines} lines", verb.get_name());
+        }
+    }
+}

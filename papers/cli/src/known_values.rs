@@ -1,0 +1,42 @@
+//! The values that arguments of this program are known to have, for completions.
+
+use crate::verbs::study;
+use clap::{Arg, Command};
+use seatmap_console::completion::Values;
+
+/// The values of an argument; `None` where they are not this program's to know.
+pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
+    let name = argument.get_value_names()?.first()?.as_str();
+    match (command.get_name(), name) {
+        ("study", "NAME") => Some(studies),
+        ("workers", "WHAT") => Some(works),
+        _ => None,
+    }
+}
+
+fn works() -> Vec<String> {
+    ["calls", "gains", "streams", "matrix:", "black-scholes:"].map(str::to_owned).into()
+}
+
+fn studies() -> Vec<String> {
+    let all = ["all".to_owned()].into_iter();
+    all.chain(study::names()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::command;
+    use clap_complete::engine::ArgValueCompleter;
+    use seatmap_console::completion::with_values;
+
+    /// The names of values that are looked for here are those of the command line.
+    #[test]
+    fn arguments_with_known_values_complete_them() {
+        let command = with_values(command(), super::of);
+        let is_completed = |verb: &str, argument: &str| {
+            let verb = command.find_subcommand(verb).unwrap();
+            verb.get_arguments().any(|arg| arg.get_id() == argument && arg.get::<ArgValueCompleter>().is_some())
+        };
+        assert!(is_completed("study", "name") && is_completed("workers", "what") && is_completed("rank", "pattern"));
+    }
+}

@@ -1,0 +1,35 @@
+//! `seatmap-papers`, the command: the published experiments, each as a verb.
+
+mod args;
+mod known_values;
+mod verbs;
+
+use args::{Command, Typed};
+use seatmap_console::error::CliError;
+use seatmap_console::program::{self, Program};
+use seatmap_console::{completion, manual, output};
+use std::process::ExitCode;
+
+const PROGRAM: Program = Program {
+    name: "seatmap-papers",
+    command: args::command,
+    completion_variable: "SEATMAP_PAPERS_COMPLETE",
+    known_values: known_values::of,
+    elsewhere: &[],
+};
+
+fn main() -> ExitCode {
+    program::main(PROGRAM, run)
+}
+
+fn run(typed: Typed) -> Result<(), CliError> {
+    match typed.command {
+        Command::Rank(rank) => verbs::rank::run(&rank),
+        Command::Stats(stats) => verbs::stats::run(&stats),
+        Command::Channels(channels) => verbs::channels::run(&channels),
+        Command::Workers(workers) => verbs::workers::run(&workers),
+        Command::Study(study) => verbs::study::run(&study),
+        Command::Completions { shell } => output::print(&completion::script(&PROGRAM, shell)?),
+        Command::Man { folder } => manual::write(args::command(), folder.as_deref()),
+    }
+}

@@ -1,0 +1,7 @@
+//! One file a verb.
+
+pub mod channels;
+pub mod rank;
+pub mod stats;
+pub mod study;
+pub mod workers;

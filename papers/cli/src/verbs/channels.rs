@@ -1,0 +1,118 @@
+//! `seatmap-papers channels`.
+
+use crate::args::{Channels, ChannelsWhat};
+use seatmap_catalog::{Capability, Runner};
+use seatmap_console::error::CliError;
+use seatmap_console::here::host_name;
+use seatmap_console::input;
+use seatmap_console::output::{self, Destination, OfMachine};
+use seatmap_experiments::channels;
+use seatmap_experiments::channels::{ChannelsError, Chip, Found, Load, Wanted};
+use seatmap_host::HostTestbed;
+use seatmap_machine::{Origin, OriginKind, Profile, Topology};
+use seatmap_os::cpus::Cpus;
+use seatmap_papers_report::{channels as report, html};
+use seatmap_port::Testbed;
+use seatmap_sim::catalog::Model;
+use seatmap_sim::coherent::Counters;
+use seatmap_sim::{CoherentBed, CoherentModel};
+use std::sync::Arc;
+
+/// The result of an experiment and the machine it ran on.
+struct Outcome {
+    found: Found,
+    topology: Topology,
+    model: Option<Model>,
+}
+
+impl Outcome {
+    /// The machine's name.
+    fn machine(&self) -> String {
+        self.model.as_ref().map_or_else(host_name, |model| model.name().to_owned())
+    }
+}
+
+/// Runs programs of channels.
+pub fn run(typed: &Channels) -> Result<(), CliError> {
+    let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let page = typed.html.as_deref().map(Destination::new).transpose()?;
+    let wanting_stdout = [&picture, &page].iter().filter(|to| ***to == Some(Destination::Stdout)).count();
+    if wanting_stdout + usize::from(typed.json) > 1 {
+        return Err(CliError::input("only one of --json, --svg - and --html - can have stdout"));
+    }
+    let wanted = wanted(typed);
+    let outcome = match input::machine(&typed.on)?.runner(Capability::RunsLines).map_err(CliError::input)? {
+        Runner::Host => on_host(&wanted)?,
+        Runner::Coherent(model) => on_model(model, &wanted)?,
+        Runner::CellBe(model) => unreachable!("{} does not run programs that share lines", model.name),
+    };
+    if let Some(picture) = &picture {
+        picture.write(&seatmap_papers_report::svg::channels(&outcome.found))?;
+    }
+    if let Some(page) = &page {
+        page.write(&page_of(&outcome))?;
+    }
+    match (typed.json, wanting_stdout) {
+        (true, _) => output::json(&OfMachine { document: &outcome.found, machine: &outcome.machine() }),
+        (_, 0) => output::print(&report::text(&outcome.found)),
+        _ => Ok(()),
+    }
+}
+
+fn page_of(outcome: &Outcome) -> String {
+    let (name, Outcome { found, topology, model }) = (outcome.machine(), outcome);
+    let origin = Origin { kind: OriginKind::Model, source: name.clone(), date: None, tool: None };
+    let profile = Profile::new(&name, origin, topology.clone());
+    let Some(seated) = found.seated() else { return html::channels(found, &name, None) };
+    let pattern = report::pattern(&seated);
+    let comparison = report::comparison(found, &seated, &pattern, &profile, model.as_ref());
+    html::channels(found, &name, Some(&comparison))
+}
+
+fn wanted(typed: &Channels) -> Wanted {
+    let seed = typed.seed;
+    match typed.what.clone() {
+        ChannelsWhat::Curve { from, line, pairs, runs } => Wanted::curve(from, line, pairs.into(), runs, seed),
+        ChannelsWhat::Slices { pairs, sections, lines, runs } => {
+            Wanted::slices(pairs.into(), sections, lines.map(usize::from), runs, seed)
+        }
+        ChannelsWhat::ProducerConsumer { seats, iterations, values } => {
+            Wanted::pairs(seats.into(), iterations, values, seed)
+        }
+        ChannelsWhat::Mandelbrot { coordinators, workers, lines, iterations, side, frames } => {
+            let tasks = (coordinators.into(), workers.into());
+            Wanted::renderer(tasks, lines.map(usize::from), iterations, (side, frames), seed)
+        }
+    }
+}
+
+fn on_host(wanted: &Wanted) -> Result<Outcome, CliError> {
+    let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
+    let allowed = Cpus::read().map_err(CliError::work)?.allowed;
+    let chip = Chip::new(&topology, &allowed);
+    let mut bed = HostTestbed::new(allowed, wanted.lines_needed()).map_err(CliError::work)?;
+    let wanted = wanted.clone().with_batches(channels::BATCHES_ON_HOSTS);
+    let found = channels::run(&mut bed, &chip, &wanted, |_| None).map_err(failed)?;
+    Ok(Outcome { found, topology, model: None })
+}
+
+fn on_model(model: Arc<CoherentModel>, wanted: &Wanted) -> Result<Outcome, CliError> {
+    let mut bed = CoherentBed::new(Arc::clone(&model));
+    let chip = Chip::new(&model.topology, bed.pus());
+    let found = channels::run(&mut bed, &chip, wanted, |bed| Some(load(bed.counters()))).map_err(failed)?;
+    Ok(Outcome { found, topology: model.topology.clone(), model: Some(Model::Coherent(model)) })
+}
+
+fn load(counters: &Counters) -> Load {
+    let lanes: Vec<u64> = counters.lanes.iter().map(|lane| lane.busy_cycles).collect();
+    let directories: Vec<u64> = counters.directories.iter().map(|directory| directory.busy_cycles).collect();
+    Load::of(counters.cycles, counters.links.len(), &lanes, &directories)
+}
+
+/// Tells a mistake in the request from a failure of the work.
+fn failed(error: ChannelsError) -> CliError {
+    match error {
+        ChannelsError::Unfit(_) => CliError::input(error),
+        ChannelsError::Run(_) => CliError::work(error),
+    }
+}

@@ -1,0 +1,171 @@
+//! `seatmap-papers rank`.
+
+mod asked;
+mod over_ranks;
+mod results;
+
+use crate::args::{Rank, RankCommand, RankStudy};
+use asked::Asked;
+use results::Results;
+use seatmap_catalog::{Capability, Runner};
+use seatmap_console::bar::Bar;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::input;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output::Destination;
+use seatmap_console::over_ranks::{Start, check};
+use seatmap_document::written;
+use seatmap_experiments::rank::figures::Row;
+use seatmap_experiments::rank::journal::RankJournal;
+use seatmap_experiments::rank::study::{in_blocks, in_parallel};
+use seatmap_experiments::rank::{Job, Mapping, Ranking, RankingError, Setup, Times, merge};
+use seatmap_host::HostBed;
+use seatmap_measure::journal::JournalError;
+use seatmap_os::trusted;
+use seatmap_os::trusted::Open;
+use seatmap_port::channels::Bed;
+use seatmap_sim::{CellBed, CellModel, CoherentBed};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The format of counters on file.
+const COUNTERS: &str = "seatmap-counters/1";
+
+/// Runs every mapping and ranks them, or puts parts of a ranking together.
+pub fn run(typed: &Rank) -> Result<(), CliError> {
+    match &typed.command {
+        Some(RankCommand::Merge { files, results }) => Results::new(results)?.deliver(&merged(files)?),
+        None => {
+            let start = typed.study.spread.then(|| Start::found(&typed.study.meeting)).transpose()?;
+            match start {
+                Some(start) if !start.is_first() => over_ranks::follow(&start, &typed.study),
+                start => study(&typed.study, &Results::new(&typed.results)?, start.as_ref()),
+            }
+        }
+    }
+}
+
+fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<(), CliError> {
+    let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
+    start.map_or(Ok(()), |_| check(&runner))?;
+    let mut bed = matches!(runner, Runner::Host).then(HostBed::new).transpose().map_err(CliError::work)?;
+    let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
+    if counters.is_some() && bed.is_some() {
+        return Err(CliError::input("--counters needs a model: this computer's are perf's to read"));
+    }
+    let pus = bed.as_ref().map_or(&[][..], HostBed::pus);
+    let setup = Asked { runner: &runner, pus }.setup(typed)?;
+    let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
+    // Comes before the journal, because a program that sees it may ask its run to stop.
+    let interrupt = Interrupt::listen()?;
+    let open = |path: &PathBuf| {
+        let file = trusted::open(path, Open::Keep).map_err(CliError::work)?;
+        RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
+    };
+    let mut journal = typed.resume.as_ref().map(open).transpose()?;
+    let study = Study { setup: &setup, times: &mut times, journal: journal.as_mut(), interrupt: &interrupt, start };
+    if !study.timed(&runner, bed.as_mut())? {
+        return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
+    }
+    let ranking = Ranking::new(setup, typed.shard, &times);
+    let ranking = ranking.ok_or_else(|| CliError::work(RankingError::Incomplete))?;
+    results.deliver(&ranking)?;
+    if let (Some(destination), Runner::CellBe(model)) = (counters, &runner) {
+        destination.write(&counted(model, &ranking)?)?;
+    }
+    journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
+}
+
+/// A study under way.
+struct Study<'a> {
+    setup: &'a Setup,
+    times: &'a mut Times,
+    journal: Option<&'a mut RankJournal>,
+    interrupt: &'a Interrupt,
+    /// The ranks that it is spread over.
+    start: Option<&'a Start>,
+}
+
+impl Study<'_> {
+    /// Runs what is missing: on models as many at once as there are CPUs, on the host one after the other. Whether all
+    /// is known now.
+    fn timed(self, runner: &Runner, host: Option<&mut HostBed>) -> Result<bool, CliError> {
+        match (runner, host) {
+            (Runner::CellBe(model), _) => self.on_models(|| CellBed::new(Arc::clone(model))),
+            (Runner::Coherent(model), _) => self.on_models(|| CoherentBed::new(Arc::clone(model))),
+            (Runner::Host, Some(bed)) => {
+                let bar = Bar::new("ranking");
+                let mut observe = |done, wanted| go_on(&bar, self.interrupt, done, wanted);
+                in_blocks(self.setup, self.times, bed, self.journal, &mut observe).map_err(CliError::work)
+            }
+            (Runner::Host, None) => unreachable!("this host has a bed"),
+        }
+    }
+
+    fn on_models<B: Bed>(self, bed: impl Fn() -> B + Send + Sync) -> Result<bool, CliError> {
+        let bar = Bar::new("ranking");
+        let mut observe = |done, wanted| go_on(&bar, self.interrupt, done, wanted);
+        match self.start {
+            Some(start) => {
+                let is_asked = || self.interrupt.asked();
+                over_ranks::lead(start, self.setup, self.times, bed, self.journal, (&mut observe, &is_asked))
+            }
+            None => in_parallel(self.setup, self.times, bed, self.journal, &mut observe).map_err(CliError::work),
+        }
+    }
+}
+
+fn go_on(bar: &Bar, interrupt: &Interrupt, done: usize, wanted: usize) -> ControlFlow<()> {
+    bar.show(done, wanted);
+    if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// The counters of the first and the last mapping of a ranking, each run once more.
+fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError> {
+    let mut bed = CellBed::new(Arc::clone(model));
+    let mut of = |row: Option<&Row>| -> Result<serde_json::Value, CliError> {
+        let found = row.and_then(|row| Some((row, Mapping::nth(ranking.setup.tasks, row.index)?)));
+        let Some((row, mapping)) = found else { return Ok(serde_json::Value::Null) };
+        let (seats, seed) = (ranking.setup.seats(&mapping, 0), ranking.setup.seed_of(Job { index: row.index, run: 0 }));
+        bed.run(&seats, &ranking.setup.program(), seed).map_err(CliError::work)?;
+        Ok(serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }))
+    };
+    let (best, worst) = (of(ranking.ranking.first())?, of(ranking.ranking.last())?);
+    let machine = &ranking.setup.machine;
+    Ok(written(&serde_json::json!({ "format": COUNTERS, "machine": machine, "best": best, "worst": worst })))
+}
+
+fn farewell(resume: Option<&Path>, times: &Times) -> String {
+    let (known, wanted) = (times.known(), times.wanted());
+    match resume {
+        Some(path) => {
+            format!("interrupted; {known} of {wanted} runs kept in {}: the same command goes on there", path.display())
+        }
+        None => format!("interrupted after {known} of {wanted} runs; nothing was kept: --resume FILE would keep them"),
+    }
+}
+
+/// A journal that is not this study's is what was typed; that it is in use or unreadable is not.
+fn unusable(error: JournalError) -> CliError {
+    match error {
+        JournalError::OtherRun { .. } | JournalError::Version { .. } | JournalError::Damaged { .. } => {
+            CliError::input(error)
+        }
+        JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
+    }
+}
+
+fn merged(files: &[PathBuf]) -> Result<Ranking, CliError> {
+    let parts = files.iter().map(|path| read(path)).collect::<Result<Vec<Ranking>, CliError>>()?;
+    merge(&parts).map_err(|(at, error)| match at.and_then(|at| files.get(at)) {
+        Some(path) => CliError::input(AtFile::new(path, error)),
+        None => CliError::input(error),
+    })
+}
+
+fn read(path: &Path) -> Result<Ranking, CliError> {
+    let text = String::from_utf8(input::bytes(path)?)
+        .map_err(|_| CliError::input(AtFile::new(path, "the file is not text, as a ranking is")))?;
+    Ranking::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
+}

@@ -1,0 +1,91 @@
+//! The work of a study: its setup on a model, or on this host.
+
+use crate::args::RankStudy;
+use seatmap_catalog::Runner;
+use seatmap_console::error::CliError;
+use seatmap_console::over_ranks::machine_hash;
+use seatmap_console::{here, pattern_input};
+use seatmap_document::content_hash;
+use seatmap_experiments::rank::{Choice, Setup};
+use seatmap_pattern::{Pattern, generate};
+use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
+
+/// A study to run on a machine, as the user asked for it.
+pub struct Asked<'a> {
+    /// Where it runs.
+    pub runner: &'a Runner,
+    /// The workers of this host, where it runs there.
+    pub pus: &'a [u32],
+}
+
+impl Asked<'_> {
+    /// The setup of the study.
+    ///
+    /// # Errors
+    /// The pattern is not a ring.
+    pub fn setup(&self, typed: &RankStudy) -> Result<Setup, CliError> {
+        let pattern = typed.pattern.as_deref().unwrap_or_default();
+        let graph = pattern_input::pattern(pattern)?;
+        let messages = if typed.long { long(&graph)? } else { Vec::new() };
+        let (tasks, is_bidirectional) = if typed.long { (graph.tasks, true) } else { ring(pattern, &graph)? };
+        let (machine, machine_hash) = self.name();
+        Ok(Setup {
+            machine,
+            machine_hash,
+            pus: self.workers(tasks),
+            pattern: pattern.to_owned(),
+            tasks,
+            is_unidirectional: typed.unidirectional || !is_bidirectional,
+            messages,
+            packet_bytes: typed.packet,
+            rounds: typed.rounds,
+            entry_bytes: typed.entry,
+            poll_cycles: typed.poll,
+            runs: typed.runs,
+            variant: typed.variant.into(),
+            seed: typed.seed,
+            choice: Choice { sample: typed.sample, is_reduced_by_symmetry: typed.symmetry },
+        })
+    }
+
+    /// The machine's name, and a hash of what is known of it.
+    fn name(&self) -> (String, String) {
+        match self.runner {
+            Runner::CellBe(model) => (model.name.clone(), machine_hash(self.runner)),
+            Runner::Coherent(model) => (model.name.clone(), machine_hash(self.runner)),
+            Runner::Host => (here::host_name(), content_hash(self.pus)),
+        }
+    }
+
+    /// The workers. On a Cell these are the SPEs of the first chip, if they are enough, as in the paper; on other
+    /// machines all PUs.
+    fn workers(&self, tasks: usize) -> Vec<u32> {
+        match self.runner {
+            Runner::CellBe(model) if tasks <= model.spes.len() => (0..model.spes.len() as u32).collect(),
+            Runner::CellBe(model) => (0..model.ppe()).collect(),
+            Runner::Coherent(model) => model.topology.os_indices().collect(),
+            Runner::Host => self.pus.to_vec(),
+        }
+    }
+}
+
+/// The tasks of a ring, and whether it is bidirectional.
+fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
+    let is =
+        |form: &str| generate(&format!("ring:{}{form}", pattern.tasks)).is_ok_and(|ring| ring.edges == pattern.edges);
+    match (is(""), is(":bidirectional")) {
+        (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),
+        (_, true) => Ok((pattern.tasks, true)),
+        _ => Err(CliError::input(format!(
+            "{text}: packets go on around rings only, ring:N and ring:N:bidirectional; --long sends messages along any pattern"
+        ))),
+    }
+}
+
+/// The messages of a pattern, all of one size.
+fn long(pattern: &Pattern) -> Result<Vec<[usize; 3]>, CliError> {
+    let program = LongMessages::along(pattern, 16, 1).ok_or_else(|| {
+        CliError::input(format!("--long takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
+    })?;
+    Ok(program.messages.iter().map(|message| [message.from, message.to, message.step]).collect())
+}

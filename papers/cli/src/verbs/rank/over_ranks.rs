@@ -1,0 +1,51 @@
+//! A study over the ranks of one start.
+
+use super::asked::Asked;
+use crate::args::RankStudy;
+use seatmap_catalog::{Capability, Runner};
+use seatmap_console::error::CliError;
+use seatmap_console::input;
+use seatmap_console::over_ranks::{Start, check, failed, tell};
+use seatmap_experiments::rank::journal::RankJournal;
+use seatmap_experiments::rank::spread::{self, SpreadStudyError};
+use seatmap_experiments::rank::study::Observe;
+use seatmap_experiments::rank::{Setup, Times};
+use seatmap_port::channels::Bed;
+use seatmap_sim::{CellBed, CoherentBed};
+use std::sync::Arc;
+
+/// Works for rank 0 until nothing is left to do.
+///
+/// # Errors
+/// This rank was started otherwise than rank 0, does not find it, or cannot run the study.
+pub fn follow(start: &Start, typed: &RankStudy) -> Result<(), CliError> {
+    let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
+    check(&runner)?;
+    let setup = Asked { runner: &runner, pus: &[] }.setup(typed)?;
+    let done = match &runner {
+        Runner::CellBe(model) => spread::follow(start.ranks(), &setup, || CellBed::new(Arc::clone(model))),
+        Runner::Coherent(model) => spread::follow(start.ranks(), &setup, || CoherentBed::new(Arc::clone(model))),
+        Runner::Host => unreachable!("a host was refused"),
+    };
+    done.map(drop).map_err(failed)
+}
+
+/// Has the study done by all ranks. Whether all is known now.
+///
+/// # Errors
+/// The machine failed on a rank, or the ranks cannot meet. Ranks that go away are told, and others do their runs.
+pub fn lead<B: Bed>(
+    start: &Start,
+    setup: &Setup,
+    times: &mut Times,
+    bed: impl Fn() -> B + Send + Sync,
+    journal: Option<&mut RankJournal>,
+    asked: (&mut Observe, &dyn Fn() -> bool),
+) -> Result<bool, CliError> {
+    let spread = spread::lead(start.ranks(), setup, times, bed, journal, asked).map_err(|error| match error {
+        SpreadStudyError::Spread(error) => failed(error),
+        other @ SpreadStudyError::Journal(_) => CliError::work(other),
+    })?;
+    tell(&spread);
+    Ok(spread.is_whole)
+}

@@ -1,0 +1,56 @@
+//! Where a ranking goes.
+
+use crate::args::RankResults;
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_experiments::rank::Ranking;
+use seatmap_papers_report::{html, ranking, svg};
+use std::path::Path;
+
+/// How a ranking becomes a file.
+type Writer = fn(&Ranking) -> String;
+
+/// The outputs that the user asked for, checked before the work begins.
+pub struct Results {
+    files: Vec<(Destination, Writer)>,
+    json: bool,
+}
+
+impl Results {
+    /// The files that were asked for.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or two results for stdout.
+    pub fn new(typed: &RankResults) -> Result<Self, CliError> {
+        let asked: [(&Option<_>, Writer); 4] = [
+            (&typed.output, Ranking::to_json),
+            (&typed.csv, ranking::csv),
+            (&typed.svg, svg::ranking),
+            (&typed.html, html::ranking),
+        ];
+        let file = |(path, writer): (&Path, Writer)| Ok((Destination::new(path)?, writer));
+        let paths = asked.into_iter().filter_map(|(path, writer)| Some((path.as_deref()?, writer)));
+        let files = paths.map(file).collect::<Result<Vec<(Destination, Writer)>, CliError>>()?;
+        let results = Results { files, json: typed.json };
+        match results.wanting_stdout() {
+            0 | 1 => Ok(results),
+            _ => Err(CliError::input("only one of --json, -o -, --csv -, --svg - and --html - can have stdout")),
+        }
+    }
+
+    fn wanting_stdout(&self) -> usize {
+        self.files.iter().filter(|(to, _)| *to == Destination::Stdout).count() + usize::from(self.json)
+    }
+
+    /// Writes the files, and prints the main points where stdout is free.
+    pub fn deliver(&self, ranking: &Ranking) -> Result<(), CliError> {
+        for (destination, writer) in &self.files {
+            destination.write(&writer(ranking))?;
+        }
+        match (self.json, self.wanting_stdout()) {
+            (true, _) => output::print(&ranking.to_json()),
+            (false, 0) => output::print(&ranking::summary(ranking)),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! `seatmap-papers stats`.
+
+mod taken;
+
+use crate::args::Stats;
+use seatmap_catalog::{Capability, Runner};
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_console::values::LevelChoice;
+use seatmap_console::{bar, here, input};
+use seatmap_experiments::cell_stats::{
+    Function, Outcome, Refused, Rooms, Row, StatsError, StatsOptions, Survey, measure, survey,
+};
+use seatmap_host::primitives::Timed;
+use seatmap_host::{BedError, HostBed, topology};
+use seatmap_machine::{Level, Topology};
+use seatmap_papers_report::{html, stats};
+use seatmap_port::channels::Bed;
+use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
+use seatmap_statistics::median;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Operations of each experiment of a whole characterisation, where the machine does not repeat itself sooner.
+const ON_MODELS: u64 = 128;
+/// Operations on models of many PUs, where each word of a copy is simulated.
+const ON_COHERENT: u64 = 32;
+/// Operations on a real machine, where the clock and other programs disturb a measurement.
+const ON_HOST: u64 = 5000;
+
+const FORMAT: &str = "seatmap-stats/1";
+
+/// One experiment's document.
+#[derive(Serialize)]
+struct Document<'a, C> {
+    format: &'static str,
+    machine: &'a str,
+    #[serde(flatten)]
+    outcome: &'a Outcome,
+    /// The events that a PMU would have counted; null on this computer.
+    counters: Option<&'a C>,
+}
+
+/// The document of all of them.
+#[derive(Serialize)]
+struct All<'a> {
+    format: &'static str,
+    machine: &'a str,
+    #[serde(flatten)]
+    survey: &'a Survey,
+    recommendations: Vec<String>,
+}
+
+/// Says what each way of communicating costs.
+pub fn run(typed: &Stats) -> Result<(), CliError> {
+    taken::check(typed)?;
+    match input::runner(&typed.on, Capability::RunsChannels, &typed.figures)? {
+        Runner::Host => on_host(typed),
+        Runner::CellBe(model) => on_cell(typed, &model),
+        Runner::Coherent(model) => on_coherent(typed, &model),
+    }
+}
+
+fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
+    if typed.class != LevelChoice::Package {
+        return Err(CliError::input(
+            "--class is for machines whose CPUs share caches: the chips of a Cell are its own",
+        ));
+    }
+    let rooms = rooms(model);
+    let Some(function) = typed.function else {
+        return all(typed, &model.name, surveyed(|| Ok(CellBed::new(Arc::clone(model))), &rooms, ON_MODELS)?);
+    };
+    let (mut bed, options) = (CellBed::new(Arc::clone(model)), options(typed, function.0));
+    let destination = typed.trace.as_deref().map(Destination::new).transpose()?;
+    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
+    let counters = bed.counters().clone();
+    if let Some(destination) = destination {
+        trace(&mut bed, &rooms, options, &destination)?;
+    }
+    one(typed, &model.name, &outcome, options, Some(&counters))
+}
+
+/// On a coherent machine, as on this computer, the groups of a class are chips, and a PU takes the controller's part.
+fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError> {
+    let pus: Vec<u32> = model.topology.os_indices().collect();
+    let rooms = shared_rooms(&model.topology, &pus, model.modules(), typed.class.into())?;
+    let rooms = Rooms { is_deterministic: true, ..rooms };
+    if typed.trace.is_some() {
+        return Err(CliError::input("--trace needs a model of the Cell"));
+    }
+    let Some(function) = typed.function else {
+        return all(typed, &model.name, surveyed(|| Ok(CoherentBed::new(Arc::clone(model))), &rooms, ON_COHERENT)?);
+    };
+    let (mut bed, options) = (CoherentBed::new(Arc::clone(model)), options(typed, function.0));
+    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
+    one(typed, &model.name, &outcome, options, Some(bed.counters()))
+}
+
+/// On this computer the groups of a class are chips, NUMA nodes are memories, and a CPU takes the controller's part.
+fn on_host(typed: &Stats) -> Result<(), CliError> {
+    let mut bed = HostBed::new().map_err(CliError::work)?;
+    let topology = topology::of_host().map_err(CliError::work)?;
+    let rooms = shared_rooms(&topology, bed.pus(), bed.modules(), typed.class.into())?;
+    if typed.trace.is_some() {
+        return Err(CliError::input("--trace needs a model: what happens inside this computer cannot be seen"));
+    }
+    let name = here::host_name();
+    let Some(function) = typed.function else {
+        let here = surveyed(HostBed::new, &rooms, ON_HOST)?;
+        return all(typed, &name, with_primitives(here, &topology, bed.pus())?);
+    };
+    let options = options(typed, function.0);
+    if function.0 == Function::MkThread {
+        return Err(CliError::input(
+            "mkthread is a figure of models of the Cell; without -f this computer's threads are measured",
+        ));
+    }
+    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, failed_here))?;
+    one(typed, &name, &outcome, options, None::<&()>)
+}
+
+fn rooms(model: &CellModel) -> Rooms {
+    let spes = model.spes.len() as u32;
+    Rooms {
+        chips: (0..model.chips as u32).map(|chip| (chip * spes..(chip + 1) * spes).collect()).collect(),
+        controller: Some(model.ppe()),
+        modules: model.chips,
+        worker: "SPE",
+        is_deterministic: true,
+        has_system: true,
+    }
+}
+
+fn shared_rooms(topology: &Topology, pus: &[u32], modules: usize, class: Level) -> Result<Rooms, CliError> {
+    let unknown = || format!("it is not known which CPUs share a {}; take another --class", class.name());
+    Rooms::of_computer(topology, pus, class, modules).ok_or_else(|| CliError::input(unknown()))
+}
+
+/// Primitives of Linux, beside those of the paper.
+fn with_primitives(mut survey: Survey, topology: &Topology, cpus: &[u32]) -> Result<Survey, CliError> {
+    for Timed { what, batches_ns } in seatmap_host::primitives::survey(topology, cpus).map_err(CliError::work)? {
+        match batches_ns {
+            Ok(batches) => survey.rows.extend(median(&batches).map(|latency_ns| Row { what, latency_ns })),
+            Err(why) => survey.refused.push(Refused { what, why }),
+        }
+    }
+    Ok(survey)
+}
+
+fn options(typed: &Stats, function: Function) -> StatsOptions {
+    let usual = StatsOptions::new(function);
+    StatsOptions {
+        workers: typed.shared.or(typed.private).unwrap_or(if typed.between { 2 } else { 1 }),
+        is_private: typed.private.is_some(),
+        chip: typed.chip.unwrap_or(usual.chip),
+        module: typed.module.unwrap_or(usual.module),
+        iterations: typed.iterations.unwrap_or(usual.iterations),
+        warm_up: typed.warm_up.unwrap_or(usual.warm_up),
+        size_bytes: typed.size.unwrap_or(if function.transfer().is_some() { 128 } else { usual.size_bytes }),
+        between_workers: typed.between,
+        stride_bytes: typed.stride,
+        elements: typed.elements.unwrap_or(usual.elements),
+        by_system_call: typed.syscall,
+        ..usual
+    }
+}
+
+fn one(
+    typed: &Stats,
+    machine: &str,
+    outcome: &Outcome,
+    options: StatsOptions,
+    counters: Option<&impl Serialize>,
+) -> Result<(), CliError> {
+    if typed.json {
+        return output::json(&Document { format: FORMAT, machine, outcome, counters });
+    }
+    output::print(&stats::outcome(machine, outcome, options.iterations))
+}
+
+/// A short run of the same, with its trace.
+fn trace(bed: &mut CellBed, rooms: &Rooms, options: StatsOptions, to: &Destination) -> Result<(), CliError> {
+    bed.traces = true;
+    let short = StatsOptions { iterations: options.iterations.min(64), warm_up: 0, ..options };
+    measure(bed, rooms, &short).map_err(|error| failed(error, CliError::of_run))?;
+    let mut text = Vec::new();
+    bed.trace().map_or(Ok(()), |trace| trace.write(&mut text)).map_err(CliError::work)?;
+    to.write(&String::from_utf8_lossy(&text))
+}
+
+fn surveyed<B: Bed>(
+    made: impl Fn() -> Result<B, B::Error> + Sync,
+    rooms: &Rooms,
+    iterations: u64,
+) -> Result<Survey, CliError> {
+    let bar = bar::Bar::new("measuring");
+    let found = survey(made, rooms, iterations, |done, steps| bar.show(done, steps));
+    found.map_err(|error| failed(error, CliError::work))
+}
+
+fn all(typed: &Stats, machine: &str, survey: Survey) -> Result<(), CliError> {
+    if let Some(page) = typed.html.as_deref().map(Destination::new).transpose()? {
+        page.write(&html::stats(machine, &survey))?;
+    }
+    if typed.json {
+        let recommendations = stats::recommendations(&survey);
+        return output::json(&All { format: FORMAT, machine, survey: &survey, recommendations });
+    }
+    output::print(&stats::survey(machine, &survey))
+}
+
+fn failed<E: std::error::Error + 'static>(error: StatsError<E>, run: impl Fn(E) -> CliError) -> CliError {
+    match error {
+        StatsError::Impossible(text) => CliError::input(text),
+        StatsError::Apart { .. } => CliError::work(error),
+        StatsError::Run(error) => run(error),
+    }
+}
+
+fn failed_here(error: BedError) -> CliError {
+    match error {
+        BedError::System { .. } | BedError::Topology(_) | BedError::Crew(_) | BedError::Panicked { .. } => {
+            CliError::work(error)
+        }
+        _ => CliError::input(error),
+    }
+}

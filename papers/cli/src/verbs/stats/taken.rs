@@ -1,0 +1,95 @@
+//! Which function takes which option: one that would change nothing is refused.
+
+use crate::args::Stats;
+use seatmap_console::error::CliError;
+use seatmap_experiments::cell_stats::Function;
+
+/// An option, and the functions that it changes.
+struct Taken {
+    option: &'static str,
+    is_typed: fn(&Stats) -> bool,
+    by: fn(Function) -> bool,
+    /// The names of those functions.
+    functions: &'static str,
+}
+
+const BUFFERS: &str = "fetchadd and the other atomics, dmaget and the other transfers";
+const ALL_BUT_THREADS: &str = "every function but mkthread";
+
+const TAKEN: [Taken; 11] = [
+    Taken { option: "-n", is_typed: |typed| typed.shared.is_some(), by: |_| true, functions: "a function" },
+    Taken { option: "-i", is_typed: |typed| typed.iterations.is_some(), by: |_| true, functions: "a function" },
+    Taken { option: "-w", is_typed: |typed| typed.warm_up.is_some(), by: |_| true, functions: "a function" },
+    Taken { option: "-N", is_typed: |typed| typed.private.is_some(), by: has_buffers, functions: BUFFERS },
+    Taken { option: "-m", is_typed: |typed| typed.module.is_some(), by: has_buffers, functions: BUFFERS },
+    Taken { option: "-b", is_typed: |typed| typed.size.is_some(), by: has_buffers, functions: BUFFERS },
+    Taken { option: "-t", is_typed: |typed| typed.stride.is_some(), by: has_buffers, functions: BUFFERS },
+    Taken { option: "-c", is_typed: |typed| typed.chip.is_some(), by: has_workers, functions: ALL_BUT_THREADS },
+    Taken { option: "-s", is_typed: |typed| typed.between, by: has_workers, functions: ALL_BUT_THREADS },
+    Taken {
+        option: "-l",
+        is_typed: |typed| typed.elements.is_some(),
+        by: Function::has_list,
+        functions: "dmalistget and dmalistput",
+    },
+    Taken { option: "--syscall", is_typed: |typed| typed.syscall, by: is_message, functions: "mailbox and signal" },
+];
+
+fn is_message(function: Function) -> bool {
+    matches!(function, Function::Mailbox | Function::Signal)
+}
+
+fn has_buffers(function: Function) -> bool {
+    function.atomic().is_some() || function.transfer().is_some()
+}
+
+fn has_workers(function: Function) -> bool {
+    function != Function::MkThread
+}
+
+/// Refuses an option that the function does not take, or that needs another one.
+///
+/// # Errors
+/// The option, and what takes it.
+pub fn check(typed: &Stats) -> Result<(), CliError> {
+    let Some(function) = typed.function.map(|choice| choice.0) else {
+        let named = TAKEN.iter().find(|taken| (taken.is_typed)(typed));
+        return named.map_or(Ok(()), |Taken { option, functions, .. }| {
+            refused(format!("{option} is for {functions}, and none is named: choose one with -f"))
+        });
+    };
+    let name = function.name();
+    if let Some(Taken { option, functions, .. }) =
+        TAKEN.iter().find(|taken| (taken.is_typed)(typed) && !(taken.by)(function))
+    {
+        return refused(format!("{option} is for {functions}; {name} does not take it"));
+    }
+    if typed.stride.is_some() && typed.private.is_none() {
+        return refused("-t is the distance between private buffers: say how many workers have one with -N".to_owned());
+    }
+    if typed.syscall && typed.between {
+        return refused("--syscall is for messages of the controller, and -s is for those without it".to_owned());
+    }
+    workers(typed, function)
+}
+
+/// Messages are between two, and one thread is made at a time.
+fn workers(typed: &Stats, function: Function) -> Result<(), CliError> {
+    let (name, given) = (function.name(), typed.shared.or(typed.private));
+    match (given, typed.between) {
+        // None at all is refused with other numbers that are too small.
+        (None | Some(0), _) => Ok(()),
+        (Some(1), true) => refused("-s is between workers: -n and -N start at 2 with it".to_owned()),
+        (Some(2), true) | (Some(1), false) => Ok(()),
+        (Some(_), true) if is_message(function) => refused(format!("{name} is between two workers with -s: -n 2")),
+        (Some(_), false) if is_message(function) => {
+            refused(format!("{name} is between the controller and one worker: -n 1, or -n 2 -s for two workers"))
+        }
+        (Some(_), false) if !has_workers(function) => refused(format!("{name} makes one thread at a time: -n 1")),
+        (Some(_), _) => Ok(()),
+    }
+}
+
+fn refused(text: String) -> Result<(), CliError> {
+    Err(CliError::input(text))
+}

@@ -1,0 +1,169 @@
+//! `seatmap-papers study`: computes each figure by the command written beside it.
+
+use crate::args::Study as Typed;
+use seatmap_console::bar::Bar;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::output::{self, Destination};
+use seatmap_console::{here, input};
+use seatmap_document::visible_lines;
+use seatmap_papers_report::study::{FORMAT, Found, FoundTable, Study, Table, markdown, program_of, text};
+use seatmap_report::counted;
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+
+/// The studies, compiled in.
+const STUDIES: [&str; 7] = [
+    include_str!("../../../studies/cellstats/study.toml"),
+    include_str!("../../../studies/cellule-2010/study.toml"),
+    include_str!("../../../studies/cellule-libspe2/study.toml"),
+    include_str!("../../../studies/keller/study.toml"),
+    include_str!("../../../studies/keller-why/study.toml"),
+    include_str!("../../../studies/liu-2015/study.toml"),
+    include_str!("../../../studies/sudheer/study.toml"),
+];
+
+/// Runs studies.
+pub fn run(typed: &Typed) -> Result<(), CliError> {
+    let mut documents = Vec::new();
+    let mut runs = Runs::default();
+    for mut study in wanted(&typed.name)? {
+        if study.is_of_host {
+            study.about += &format!(" Measured on {}.", here()?);
+        }
+        let (found, tables) = (figures(&study, &mut runs)?, tables(&study, &mut runs)?);
+        if let Some(folder) = &typed.write {
+            write(&study, &found, &tables, folder)?;
+        }
+        if !typed.json {
+            output::print(&(visible_lines(text(&study, &found, &tables)) + "\n"))?;
+        }
+        documents.push(serde_json::json!({ "name": study.name, "figures": found, "tables": tables }));
+    }
+    match typed.json {
+        true => output::json(&serde_json::json!({ "format": FORMAT, "studies": documents })),
+        false => Ok(()),
+    }
+}
+
+/// This computer in a few words, and when.
+fn here() -> Result<String, CliError> {
+    let environment = seatmap_host::environment::read();
+    let cpus = seatmap_os::affinity::current().map_err(CliError::work)?.len();
+    let known = |value: Option<String>| output::visible(&value.unwrap_or_else(|| "unknown".to_owned()));
+    let (cpu, kernel) = (known(environment.cpu_model), known(environment.kernel));
+    Ok(format!("{cpu}, {}, Linux {kernel}, {}", counted(cpus, "CPU"), here::today()))
+}
+
+/// The names of the studies that come with Seatmap.
+pub fn names() -> impl Iterator<Item = String> {
+    STUDIES.iter().filter_map(|text| Study::from_toml(text).ok()).map(|study| study.name)
+}
+
+/// The study of this name or in this file, or all that come with Seatmap.
+fn wanted(name: &str) -> Result<Vec<Study>, CliError> {
+    if input::is_file(name) {
+        return Ok(vec![read(Path::new(name), &String::from_utf8_lossy(&input::bytes(Path::new(name))?))?]);
+    }
+    let studies = STUDIES.iter().map(|text| read(Path::new("a study of Seatmap's own"), text));
+    let mut studies = studies.collect::<Result<Vec<Study>, _>>()?;
+    let known: Vec<String> = studies.iter().map(|study| study.name.clone()).collect();
+    studies.retain(|study| name == "all" || name == study.name);
+    match studies.is_empty() {
+        true => Err(CliError::input(format!(
+            "there is no study '{name}'; there are {} and all, or a file",
+            known.join(", ")
+        ))),
+        false => Ok(studies),
+    }
+}
+
+fn read(path: &Path, text: &str) -> Result<Study, CliError> {
+    Study::from_toml(text).map_err(|error| CliError::input(AtFile::new(path, error)))
+}
+
+fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
+    let bar = Bar::new("studying");
+    let mut found = Vec::new();
+    for (done, figure) in study.figure.iter().enumerate() {
+        bar.show(done, study.figure.len());
+        let mut ours = runs.value(&figure.command, &figure.value)?;
+        if figure.over.is_some() || figure.over_value.is_some() {
+            let (over, value) = (figure.over.as_ref(), figure.over_value.as_ref());
+            ours /= runs.value(over.unwrap_or(&figure.command), value.unwrap_or(&figure.value))?;
+        }
+        found.push(figure.beside(ours));
+    }
+    Ok(found)
+}
+
+fn tables(study: &Study, runs: &mut Runs) -> Result<Vec<FoundTable>, CliError> {
+    let bar = Bar::new("studying");
+    let wanted: usize = study.table.iter().map(|table| table.row.len() * table.column.len()).sum();
+    let mut done = 0;
+    let found = |table: &Table| {
+        table.found(|command| {
+            bar.show(done, wanted);
+            done += 1;
+            runs.value(command, &table.value)
+        })
+    };
+    study.table.iter().map(found).collect()
+}
+
+/// A page, and the pictures on it.
+fn write(study: &Study, found: &[Found], tables: &[FoundTable], folder: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(|error| CliError::work(AtFile::new(folder, error)))?;
+    let page = folder.join(format!("{}.md", study.name));
+    Destination::new(&page)?.write(&visible_lines(markdown(study, found, tables)))?;
+    for picture in &study.picture {
+        let file = folder.join(&picture.file).display().to_string();
+        let words: Vec<String> = picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();
+        printed_by(&words)?;
+    }
+    Ok(())
+}
+
+/// The output of each command that has run; several figures may come from one command.
+#[derive(Default)]
+struct Runs(HashMap<String, serde_json::Value>);
+
+impl Runs {
+    fn value(&mut self, command: &str, pointer: &str) -> Result<f64, CliError> {
+        if !self.0.contains_key(command) {
+            let words: Vec<String> = command.split(' ').chain(["--json"]).map(str::to_owned).collect();
+            let document = serde_json::from_slice(&printed_by(&words)?).map_err(CliError::work)?;
+            self.0.insert(command.to_owned(), document);
+        }
+        let value = self.0.get(command).and_then(|document| found_in(document, pointer));
+        value.ok_or_else(|| {
+            CliError::work(format!("{} {command} --json has no number at {pointer}", program_of(command)))
+        })
+    }
+}
+
+/// The number at a pointer, or that of the row of this name.
+fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
+    if let Some(name) = pointer.strip_prefix("/rows/") {
+        let rows = document.get("rows")?.as_array()?;
+        return rows.iter().find(|row| row["what"] == name)?.get("latency_ns")?.as_f64();
+    }
+    document.pointer(pointer)?.as_f64()
+}
+
+/// The output of a command line of Seatmap's, so that a figure is what its command prints.
+fn printed_by(words: &[String]) -> Result<Vec<u8>, CliError> {
+    let line = words.join(" ");
+    let name = program_of(&line);
+    let myself = std::env::current_exe().map_err(CliError::work)?;
+    // Both programs are built and installed side by side; where only this one is, the shell's path may know the other.
+    let beside = myself.with_file_name(name);
+    let program = if beside.exists() { beside } else { name.into() };
+    let output = Command::new(program).args(words).output();
+    let output = output.map_err(|error| CliError::work(format!("{name} {line}: {error}")))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(CliError::work(format!("{name} {line}: {said}")))
+}

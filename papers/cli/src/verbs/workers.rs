@@ -1,0 +1,127 @@
+//! `seatmap-papers workers`.
+
+use crate::args::{What, Workers};
+use seatmap_console::bar::Bar;
+use seatmap_console::error::CliError;
+use seatmap_console::here;
+use seatmap_console::output::{self, Destination};
+use seatmap_experiments::cellule::costs::costs;
+use seatmap_experiments::cellule::document::Found;
+use seatmap_experiments::cellule::gains::{Figure, gains};
+use seatmap_experiments::cellule::libspe2::gains::Curves;
+use seatmap_experiments::cellule::libspe2::libspe2;
+use seatmap_experiments::cellule::seats::on;
+use seatmap_experiments::cellule::streams;
+use seatmap_experiments::cellule::streams::Configuration;
+use seatmap_experiments::cellule::{CelluleError, Document, Seats, compare};
+use seatmap_os::cpus::{CpuError, Cpus};
+use seatmap_papers_report::html;
+use seatmap_report::svg::{Chart, charts};
+use std::time::Duration;
+
+/// Turns of workers and threads where nothing else is said.
+const TURNS: u32 = 9;
+/// How long each configuration of streams then lasts.
+const LASTING: Duration = Duration::from_secs(3);
+
+/// Says what it costs to have work done by pinned workers, and by threads made for it.
+pub fn run(typed: &Workers) -> Result<(), CliError> {
+    if typed.svg.is_some() && !matches!(typed.what, What::Gains | What::Libspe2) {
+        return Err(CliError::input(
+            "--svg draws what is gained by size: seatmap-papers workers gains|libspe2 --svg FILE",
+        ));
+    }
+    check(typed)?;
+    let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let page = output::page(typed.html.as_deref(), typed.json)?;
+    let cpus = match &typed.cpus {
+        Some(cpus) => cpus.0.clone(),
+        None => seatmap_os::affinity::current().map_err(CliError::work)?,
+    };
+    let found = found(typed, &cpus)?;
+    match (picture, &found) {
+        (Some(picture), Found::Gains(figures)) => picture.write(&charts(&drawn(figures)))?,
+        (Some(picture), Found::Libspe2(found)) => picture.write(&charts(&of_programs(&found.figures)))?,
+        _ => {}
+    }
+    let document = Document::new(here::host_name(), cpus, found);
+    if let Some(page) = &page {
+        page.write(&html::workers(&document))?;
+    }
+    match typed.json {
+        _ if page == Some(Destination::Stdout) => Ok(()),
+        true => output::json(&document),
+        false => output::print(&document.text()),
+    }
+}
+
+/// Refuses an option that would change nothing.
+fn check(typed: &Workers) -> Result<(), CliError> {
+    let is_streams = typed.what == What::Streams;
+    if typed.seconds.is_some() && !is_streams {
+        return Err(CliError::input("--seconds is for streams: seatmap-papers workers streams --seconds 10s"));
+    }
+    let only_others = [("--turns", typed.turns.is_some()), ("--workers", typed.workers.is_some())];
+    match only_others.iter().find(|(_, is_typed)| is_streams && *is_typed) {
+        Some((option, _)) => {
+            Err(CliError::input(format!("{option} is for calls, gains and programs: streams take none")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
+    let workers = typed.workers.unwrap_or_else(|| Seats::usual_workers(cpus));
+    let seats = Seats::new(cpus, workers).map_err(CliError::input)?;
+    // One outside of this process's own mask can be had where the cpuset has it.
+    match Cpus::read().map_err(CliError::work)?.check(cpus) {
+        Ok(()) | Err(CpuError::Forbidden { .. }) => {}
+        Err(error) => return Err(CliError::input(error)),
+    }
+    let (bar, turns) = (Bar::new("measuring"), typed.turns.unwrap_or(TURNS));
+    let found = match typed.what {
+        What::Calls => counted(cpus, workers, turns).map(Found::Calls),
+        What::Program(workload) => compare(workload, &seats, turns).map(|found| Found::Program(Box::new(found))),
+        What::Gains => gains(cpus, workers, turns, |done, all| bar.show(done, all)).map(Found::Gains),
+        What::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all)).map(|it| Found::Libspe2(Box::new(it))),
+        What::Streams => through(cpus, typed.seconds.unwrap_or(LASTING)).map(Found::Streams),
+    };
+    found.map_err(CliError::work)
+}
+
+/// The calls, with one worker and more.
+fn counted(
+    cpus: &[u32],
+    workers: usize,
+    turns: u32,
+) -> Result<Vec<seatmap_experiments::cellule::costs::Costs>, CelluleError> {
+    (1..=workers).map(|workers| costs(&Seats::new(cpus, workers)?, turns)).collect()
+}
+
+/// All configurations, their threads on these CPUs.
+fn through(cpus: &[u32], lasting: Duration) -> Result<Vec<streams::Through>, CelluleError> {
+    on(cpus, || Configuration::ALL.into_iter().map(|one| streams::run(one, lasting)).collect())
+}
+
+/// Each figure twice: over a thread a worker, and over a thread a task.
+fn drawn(figures: &[Figure]) -> Vec<Chart> {
+    let chart = |figure: &Figure, over: &str, is_worker: bool| Chart {
+        title: format!("{}: gain over {over}", figure.title),
+        across: figure.across.to_owned(),
+        up: "(Linux - runtime) / Linux in %".to_owned(),
+        curves: figure.curves(is_worker),
+    };
+    let both = |figure| [chart(figure, "a thread a worker", true), chart(figure, "a thread a task", false)];
+    figures.iter().flat_map(both).collect()
+}
+
+/// The gain of the cell's style of libspe2 over Linux's.
+fn of_programs(figures: &[Curves]) -> Vec<Chart> {
+    let chart = |figure: &Curves| Chart {
+        title: format!("{}: C programs, cell over Linux style", figure.title),
+        across: figure.across.to_owned(),
+        up: "(Linux - cell) / Linux in %".to_owned(),
+        curves: figure.curves(),
+    };
+    figures.iter().map(chart).collect()
+}

@@ -1,0 +1,42 @@
+//! Every document that the papers' verbs print names its format, is one line, and has a schema with each of its keys.
+
+use crate::common::{Place, two_cpus};
+use seatmap_schema::refused;
+use serde_json::Value;
+use std::path::Path;
+
+fn schema(format: &str) -> Value {
+    let name = format!("{}.schema.json", format.replace('/', "-"));
+    let path = Path::new(crate::REPOSITORY).join("docs/papers/formats").join(name);
+    serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
+}
+
+/// The document that a command prints, held against its schema.
+fn document(place: &Place, arguments: &[&str]) -> Value {
+    let text = place.stdout(arguments);
+    assert!(text.ends_with("}\n") && text.lines().count() == 1, "{arguments:?} prints one line");
+    assert!(!text.contains("\":\x20"), "{arguments:?} prints no space behind a key");
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let schema = schema(document["format"].as_str().unwrap());
+    assert_eq!(refused(&schema, &document), Vec::<String>::new(), "{arguments:?}");
+    document
+}
+
+#[test]
+fn documents_say_what_they_are_and_of_which_machine() {
+    let place = Place::new();
+    for (arguments, format, machine) in [
+        (&["channels", "curve", "--on", "xeon-phi-5110p", "--json"][..], "seatmap-channels/1", "xeon-phi-5110p"),
+        (&["rank", "--on", "cell-ps3", "--pattern", "ring:3", "--json"], "seatmap-ranking/1", "cell-ps3"),
+    ] {
+        let document = document(&place, arguments);
+        assert_eq!((&document["format"], &document["machine"]), (&format.into(), &machine.into()), "{arguments:?}");
+    }
+}
+
+#[test]
+fn documents_of_this_host_name_it() {
+    let Some(cpus) = two_cpus() else { return };
+    let document = document(&Place::new(), &["workers", "--cpus", &cpus, "--turns", "1", "--json"]);
+    assert_eq!(document["machine"], seatmap_os::state::host_name());
+}

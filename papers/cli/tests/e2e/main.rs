@@ -1,0 +1,30 @@
+//! Every verb of the papers through the real binary, each test in a folder and a home of its own.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+#[path = "../../../../crates/front/cli/tests/e2e/common.rs"]
+#[expect(dead_code, reason = "the suites of two programs share it")]
+mod common;
+#[path = "../../../../crates/front/cli/tests/e2e/examples.rs"]
+mod examples;
+
+mod channels;
+mod formats;
+mod limits;
+mod models;
+mod names;
+mod product;
+mod rank;
+mod spread;
+mod stats;
+mod study;
+mod workers;
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap-papers");
+/// The repository's folder.
+pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+/// Published measurements, which lie beside the repository.
+pub const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+/// Pages whose examples are run: files, and folders of them.
+pub const PAGES: [&str; 1] = ["docs/papers/src"];

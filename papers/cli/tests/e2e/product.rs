@@ -1,0 +1,45 @@
+//! The papers' verbs beside `seatmap`: the same figures of the same program, on machines that `seatmap` made.
+
+use crate::common::Place;
+use std::path::Path;
+
+/// The stdout of `seatmap`, which lies beside the program under test; `None`, with a message, where this package alone
+/// was built.
+pub fn product(place: &Place, arguments: &[&str]) -> Option<String> {
+    let seatmap = Path::new(crate::PROGRAM).with_file_name("seatmap");
+    if !seatmap.exists() {
+        seatmap_needs::skipped!("seatmap is not built: the tests of the whole workspace build it");
+        return None;
+    }
+    let surroundings = place.command(&[]);
+    let mut command = std::process::Command::new(seatmap);
+    command.args(arguments).current_dir(place.folder());
+    command.envs(surroundings.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// The same program under the same placement, ranked: the best of all mappings takes no less.
+#[test]
+fn the_best_mapping_takes_as_long_as_place_says() {
+    let place = Place::new();
+    let on = ["place", "--on", "cell-ps3", "--pattern", "ring:4", "--objective", "simulated", "--packet", "16k"];
+    let Some(plan) = product(&place, &[&on[..], &["--kicks", "1000", "--json"]].concat()) else { return };
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let rank = ["rank", "--on", "cell-ps3", "--pattern", "ring:4", "--long", "--packet", "16k", "--rounds", "4"];
+    let ranking = place.json(&[&rank[..], &["--variant", "pinned", "--runs", "1", "--json"]].concat());
+    assert!(ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(), "{ranking}");
+}
+
+#[test]
+fn a_twin_is_a_machine_like_any_other() {
+    let place = Place::new();
+    if product(&place, &["model", "fit", "xeon-e5-2680-2s", "-o", "twin.toml"]).is_none() {
+        return;
+    }
+    let stats = place.stdout(&["stats", "--on", "twin.toml", "-f", "fetchadd", "-n", "4", "-i", "100"]);
+    assert!(stats.contains("xeon-e5-2680-2s-twin"), "{stats}");
+    let rank = ["rank", "--on", "twin.toml", "--pattern", "ring:4", "--sample", "3", "--runs", "1", "--json"];
+    assert!(place.stdout(&rank).contains("xeon-e5-2680-2s-twin"));
+}

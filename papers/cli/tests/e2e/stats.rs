@@ -1,0 +1,228 @@
+//! `seatmap-papers stats`: CellStats on the models.
+
+use crate::common::{Place, two_cpus};
+use std::process::Command;
+
+/// The command lines that the paper prints, and the functions they measure.
+const PRINTED: [&str; 21] = [
+    "-f mkthread -n 1 -i 100k",
+    "-f mailbox -n 1 -i 1m -c 0",
+    "-f mailbox -n 1 -i 1m -c 1",
+    "-f mailbox -n 2 -i 1m -c 0 -s",
+    "-f mailbox -n 2 -i 1m -c 1 -s",
+    "-f signal -n 1 -i 1m -c 0",
+    "-f signal -n 1 -i 1m -c 1",
+    "-f signal -n 2 -i 1m -c 0 -s",
+    "-f signal -n 2 -i 1m -c 1 -s",
+    "-f dmaget -n 3 -i 1m -b 1k -c 0 -m 0",
+    "-f dmaout -n 6 -i 1m -b 1k -c 0 -m 1",
+    "-f dmaget -N 3 -b 1k -i 1m -t 2k -c 1 -m 0",
+    "-f dmaout -N 6 -b 1k -i 1m -t 2k -c 1 -m 1",
+    "-f dmaget -N 6 -b 32 -t 128 -i 1m -c 1 -m 1 -s",
+    "-f dmalistget -n 6 -l 16 -b 64 -i 1m -c 1 -m 1",
+    "-f fetchadd -n 3 -i 1m -c 0 -m 0",
+    "-f fetchsub -n 6 -i 1m -c 0 -m 1",
+    "-f fetchinc -N 3 -t 2k -i 1m -c 1 -m 0 -b 128",
+    "-f fetchset -N 6 -t 2k -i 1m -c 1 -m 1 -b 128",
+    "-f fetchdec -n 2 -i 1k",
+    "-f dmalistput -n 2 -l 4 -b 32 -i 1k",
+];
+
+#[test]
+fn every_command_line_of_the_paper_prints_its_figure() {
+    let place = Place::new();
+    for line in PRINTED {
+        let typed: Vec<&str> =
+            ["stats"].into_iter().chain(line.split(' ')).chain(["--on", "cell-qs20", "--json"]).collect();
+        let output = place.command(&typed).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{line}: {output:?}");
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let wanted = line.split(' ').nth(1).unwrap().replace("dmaout", "dmaput");
+        assert_eq!(found["function"], wanted.as_str());
+        assert!(found["latency_ns"].as_f64() > Some(50.0), "{line}: {found}");
+        let moves = wanted.starts_with("dma");
+        assert_eq!(found["bandwidth_gbps"].as_f64().is_some_and(|gbps| gbps > 0.0), moves, "{line}");
+        // With -s one of the workers only lends its local store.
+        let tasks = found["per_spe"].as_array().unwrap().len();
+        let workers: usize = line.split(' ').nth(3).unwrap().parse().unwrap();
+        let counted = if moves { workers - usize::from(line.ends_with(" -s")) } else { tasks };
+        assert_eq!(tasks, counted, "{line}");
+    }
+}
+
+/// On each machine that is known: caches and networks differ, and none may keep a worker waiting for ever.
+#[test]
+fn every_primitive_ends_on_every_machine() {
+    let place = Place::new();
+    let machines: Vec<&str> = seatmap_catalog::bundled::names().collect();
+    assert!(machines.contains(&"cell-qs20") && machines.contains(&"xeon-phi-5110p"), "{machines:?}");
+    let workers = ["-N 6", "-n 6", "-n 6 -s"];
+    let transfers = ["dmaget", "dmaput", "dmalistget", "dmalistput"];
+    let atomics = ["fetchadd", "fetchsub", "fetchinc", "fetchdec", "fetchset"];
+    let both =
+        transfers.iter().chain(&atomics).flat_map(|function| workers.map(|workers| format!("{function} {workers}")));
+    let messages = ["mailbox -n 1", "mailbox -n 2 -s", "signal -n 1", "signal -n 2 -s"].map(str::to_owned);
+    let lines: Vec<String> = both.chain(messages).collect();
+    for (machine, line) in machines.iter().flat_map(|machine| lines.iter().map(move |line| (machine, line))) {
+        let typed = format!("stats --on {machine} -i 32 -w 4 --json -f {line}");
+        let found: serde_json::Value =
+            serde_json::from_str(&place.stdout(&typed.split(' ').collect::<Vec<_>>())).unwrap();
+        assert!(found["latency_ns"].as_f64() > Some(0.0), "{typed}: {found}");
+    }
+}
+
+#[test]
+fn the_same_line_prints_the_same_bytes() {
+    let place = Place::new();
+    let print = || {
+        let typed = "stats -f dmaput -n 5 -i 200 -b 2k --on cell-qs22 --json";
+        place.command(&typed.split(' ').collect::<Vec<_>>()).output().unwrap().stdout
+    };
+    assert_eq!(print(), print());
+}
+
+#[test]
+fn what_the_hardware_would_refuse_is_refused() {
+    let place = Place::new();
+    place.file("duo.csv", ",\n40.5,\n");
+    let refusal = |line: &str| {
+        let output = place.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
+        assert!(output.stdout.is_empty(), "{line}");
+        String::from_utf8(output.stderr).unwrap().lines().next().unwrap_or_default().to_owned()
+    };
+    let told: Vec<String> = [
+        "stats --on cell-ps3 -f dmaget -b 24",
+        "stats --on cell-ps3 -f dmaget -b 32k",
+        "stats --on cell-ps3 -f dmaget -N 2 -b 16 -t 8",
+        "stats --on cell-ps3 -f dmaget -n 7",
+        "stats --on cell-ps3 -f dmaget -n 0",
+        "stats --on cell-ps3 -f dmaget -c 1",
+        "stats --on cell-ps3 -f dmaget -m 1",
+        "stats --on cell-ps3 -f dmalistget -l 3000",
+        "stats --on cell-ps3 -f fetchadd -b 256",
+        "stats --on cell-ps3 -f dmaget -b 1x",
+        "stats --on cell-ps4 -f dmaget",
+        "stats --on duo.csv -f dmaget",
+        "stats --on xeon-e5-2680-2s -f mkthread",
+        "stats --on xeon-e5-2680-2s -f mailbox --syscall",
+    ]
+    .into_iter()
+    .map(refusal)
+    .collect();
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_trace_goes_to_its_file() {
+    let place = Place::new();
+    let typed = "stats --on cell-ps3 -f dmaget -n 2 -i 50 -b 1k --trace trace.json";
+    assert!(place.command(&typed.split(' ').collect::<Vec<_>>()).output().unwrap().status.success());
+    let text = std::fs::read_to_string(place.folder().join("trace.json")).unwrap();
+    let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(trace["traceEvents"].as_array().unwrap().len() > 100);
+}
+
+#[test]
+fn chips_of_this_computer_are_groups_of_a_class() {
+    let place = Place::new();
+    let on = ["stats", "-f", "fetchadd", "-N", "1", "-i", "200", "-w", "10", "--json"];
+    let (packages, cores) = (place.json(&on), place.json(&[&on[..], &["--class", "core"]].concat()));
+    assert_eq!(packages["per_spe"].as_array().unwrap().len(), cores["per_spe"].as_array().unwrap().len());
+    // There are as many cores as that, and no more.
+    let far = place.refusal(&[&on[..], &["--class", "core", "-c", "100000"]].concat());
+    assert!(far.contains("100000"), "{far}");
+    let model = place.refusal(&["stats", "-f", "fetchadd", "--on", "cell-qs20", "--class", "numa"]);
+    assert!(model.contains("--class is for machines"), "{model}");
+}
+
+#[test]
+fn models_with_caches_tell_nothing_of_an_operating_system() {
+    let place = Place::new();
+    let all = place.json(&["stats", "--on", "xeon-e5-2680-2s", "--json"]);
+    let rows: Vec<&str> = all["rows"].as_array().unwrap().iter().filter_map(|row| row["what"].as_str()).collect();
+    assert!(rows.contains(&"mailbox, controller to CPU on the same chip"), "{rows:?}");
+    assert!(!rows.iter().any(|what| what.contains("system call") || what.contains("thread")), "{rows:?}");
+    let said = all["recommendations"].to_string();
+    assert!(said.contains("a message across takes 4.0 times as long") && !said.contains("SPE"), "{said}");
+    assert!(!said.contains("Allocate next to the chip"), "its memories are equally far: {said}");
+}
+
+#[test]
+fn an_option_that_would_change_nothing_is_refused() {
+    let place = Place::new();
+    let told: Vec<String> = [
+        "-f mailbox -b 8",
+        "-f signal -t 128",
+        "-f mailbox -m 0",
+        "-f mailbox -N 2",
+        "-f mailbox -l 4",
+        "-f mailbox -n 0",
+        "-f mailbox -n 2",
+        "-f mailbox -n 3 -s",
+        "-f mailbox -n 1 -s",
+        "-f mailbox -s --syscall",
+        "-f fetchadd -l 2",
+        "-f fetchadd --syscall",
+        "-f fetchadd -n 2 -t 128",
+        "-f dmaget -l 4",
+        "-f mkthread -c 0",
+        "-f mkthread -n 2",
+        "-f mkthread -s",
+        "-n 0",
+        "-N 2",
+        "-i 5",
+        "-b 8",
+        "-s",
+        "--syscall",
+    ]
+    .iter()
+    .map(|line| {
+        let line = format!("stats {line} --on cell-qs20");
+        place.one_line_refusal(&line.split(' ').collect::<Vec<_>>())
+    })
+    .collect();
+    insta::assert_snapshot!(told.join("\n"));
+    // On this computer as well, and before anything is measured.
+    let here = place.one_line_refusal(&["stats", "-f", "mailbox", "-b", "8"]);
+    assert!(here.contains("-b is for fetchadd"), "{here}");
+}
+
+#[test]
+fn workers_of_this_computer_are_at_work_together() {
+    let Some(_) = two_cpus() else { return };
+    let place = Place::new();
+    for line in [
+        "-f fetchadd -n 2",
+        "-f fetchset -N 2",
+        "-f fetchadd -n 2 -s",
+        "-f dmaget -n 2 -b 1k",
+        "-f dmaput -N 2 -b 64 -s",
+        "-f mailbox",
+        "-f mailbox -n 2 -s",
+        "-f signal -s",
+    ] {
+        let typed: Vec<&str> = ["stats"].into_iter().chain(line.split(' ')).chain(["-i", "3200", "--json"]).collect();
+        let found = place.json(&typed);
+        assert!(found["overlap"].as_f64().unwrap() >= 0.9, "{line}: {found}");
+        assert!(found["iterations"].as_u64().unwrap() >= 3200, "{line}: {found}");
+    }
+    let alone = place.json(&["stats", "-f", "fetchadd", "-i", "100", "--on", "cell-qs20", "--json"]);
+    assert!(alone["overlap"].is_null(), "{alone}");
+}
+
+/// One CPU is not a machine without a controller.
+#[test]
+fn a_process_with_one_cpu_is_told_so() {
+    let place = Place::new();
+    let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
+    let seatmap = place.command(&["stats", "-f", "mailbox", "-n", "1", "-i", "1000"]);
+    let mut command = Command::new("taskset");
+    command.args(["-c", &cpu]).arg(seatmap.get_program()).args(seatmap.get_args());
+    command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let Ok(output) = command.current_dir(place.folder()).output() else {
+        return seatmap_needs::skipped!("no taskset");
+    };
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && said.contains("this process may use one CPU only"), "{said}");
+}

@@ -1,0 +1,83 @@
+//! `seatmap-papers study`: figures by the commands that stand beside them.
+
+use crate::common::Place;
+
+const OWN: &str = r#"
+format = "seatmap-study/1"
+name = "own"
+title = "Two figures"
+paper = "Nobody 2026"
+about = "Enough to see a study work."
+
+[[figure]]
+what = "an SPE's round trip"
+command = "stats -f mailbox -s --on cell-ps3"
+value = "/latency_ns"
+published = 160.1
+unit = "ns"
+kind = "calibration"
+
+[[figure]]
+what = "random over best"
+command = "place --on cell-ps3 --pattern ring:3 --objective simulated --kicks 100"
+value = "/baselines/random/mean"
+over_value = "/cost"
+below = 1.0
+unit = ""
+kind = "check"
+note = "Random placements are not better than the best."
+
+[[table]]
+title = "Skew"
+about = "The time of the best mapping."
+rows = "skew"
+value = "/best_mean_ns"
+per = 20
+column = [{ name = "2 KB", word = "--packet 2k" }, { name = "512 B", word = "--packet 512", published = 2.0 }]
+row = [
+    { what = "as it is", command = "rank --on cell-ps3 --pattern ring:3 --rounds 20 COLUMN" },
+    { what = "none", command = "rank --on cell-ps3 --pattern ring:3 --rounds 20 COLUMN --set start_skew_cycles=0", note = "Less." },
+]
+
+[[picture]]
+title = "A ranking"
+file = "own.svg"
+command = "rank --on cell-ps3 --pattern ring:4 --rounds 20 --svg FILE"
+"#;
+
+#[test]
+fn a_study_of_ones_own() {
+    let place = Place::new();
+    place.file("own.toml", OWN);
+    let found = place.json(&["study", "own.toml", "--write", "pages", "--json"]);
+    let figures = found["studies"][0]["figures"].as_array().unwrap();
+    assert_eq!((&figures[0]["is_met"], &figures[1]["is_met"]), (&true.into(), &false.into()), "{found}");
+    assert!(figures[1]["ours"].as_f64() >= Some(1.0), "{found}");
+    let page = place.read("pages/own.md");
+    assert!(page.contains("0 of 1 checks met, 1 of 1 calibrations"), "{page}");
+    assert!(page.contains("Random placements are not better than the best."), "{page}");
+    let rows = found["studies"][0]["tables"][0]["rows"].as_array().unwrap();
+    let times: Vec<f64> =
+        rows.iter().flat_map(|row| row["ours"].as_array().unwrap()).map(|ours| ours.as_f64().unwrap()).collect();
+    assert!(times.len() == 4 && times[0] > times[1] && times[0] != times[2], "{found}");
+    assert!(page.contains("## Skew") && page.contains("- **none**: Less."), "{page}");
+    assert!(
+        page.contains("seatmap-papers rank --on cell-ps3 --pattern ring:3 --rounds 20 --packet 512 --set"),
+        "{page}"
+    );
+    assert!(place.read("pages/own.svg").starts_with("<svg"), "a picture");
+}
+
+#[test]
+fn what_is_no_study_is_refused() {
+    let place = Place::new();
+    place.file("torn.toml", "format = \"seatmap-study/1\"\nname = ");
+    place.file("other.toml", OWN.replace("study/1", "study/7"));
+    place.file("wrong.toml", OWN.replace("/cost", "/nothing"));
+    insta::assert_snapshot!(place.refusal(&["study", "torn.toml"]));
+    insta::assert_snapshot!(place.refusal(&["study", "other.toml"]));
+    insta::assert_snapshot!(place.refusal(&["study", "nobody"]));
+    let wrong = place.run(&["study", "wrong.toml"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("has no number at /nothing"));
+}

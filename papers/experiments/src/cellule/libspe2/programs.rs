@@ -1,0 +1,203 @@
+//! The paper's programs in C against libspe2, compiled on this computer by `seatmap-cellcc`.
+
+use crate::cellule::CelluleError;
+use crate::cellule::libspe2::style::Style;
+use seatmap_os::scratch::Scratch;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The variable that names the compiler driver.
+const COMPILER: &str = "SEATMAP_CELLCC";
+
+/// All files, by name: the study's own, and those of the examples.
+const FILES: [(&str, &str); 20] = [
+    ("timed.h", include_str!("../../../cell/timed.h")),
+    ("calls.c", include_str!("../../../cell/calls.c")),
+    ("example_spu.c", include_str!("../../../cell/example_spu.c")),
+    ("empty_spu.c", include_str!("../../../cell/empty_spu.c")),
+    ("programs.c", include_str!("../../../cell/programs.c")),
+    ("noise.c", include_str!("../../../cell/noise.c")),
+    ("noise_spu.c", include_str!("../../../cell/noise_spu.c")),
+    ("mailbox.c", include_str!("../../../cell/mailbox.c")),
+    ("mailbox_spu.c", include_str!("../../../cell/mailbox_spu.c")),
+    ("dma.c", include_str!("../../../cell/dma.c")),
+    ("dma_spu.c", include_str!("../../../cell/dma_spu.c")),
+    ("cell_stats.c", include_str!("../../../../examples/cell_stats.c")),
+    ("cell_stats.h", include_str!("../../../../examples/cell_stats.h")),
+    ("cell_stats_spu.c", include_str!("../../../../examples/cell_stats_spu.c")),
+    ("ladder.h", include_str!("../../../../examples/ladder.h")),
+    ("ladder_spu.h", include_str!("../../../../examples/ladder_spu.h")),
+    ("matrix.h", include_str!("../../../../examples/matrix.h")),
+    ("matrix_spu.c", include_str!("../../../../examples/matrix_spu.c")),
+    ("black_scholes.h", include_str!("../../../../examples/black_scholes.h")),
+    ("black_scholes_spu.c", include_str!("../../../../examples/black_scholes_spu.c")),
+];
+
+/// A program of the PPE with the programs of its SPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// The calls of table 1: ROUNDS SPES.
+    Calls,
+    /// A product of matrices: SIZE SPES TIMES RUNS.
+    Matrix,
+    /// Prices of options: BLOCKS SPES TIMES RUNS.
+    BlackScholes,
+    /// A look at the clock: MILLISECONDS.
+    Noise,
+    /// Round trips by mailbox, and by one line of memory: ROUNDS.
+    Mailbox,
+    /// Transfers, and copies of the same bytes.
+    Transfers,
+    /// The example with CellStats' options.
+    CellStats,
+}
+
+impl Program {
+    /// Its name, its source, an option for the compiler, and its embedded programs with their sources.
+    fn recipe(self) -> (&'static str, &'static str, &'static str, &'static [[&'static str; 2]]) {
+        match self {
+            Program::Calls => ("calls", "calls.c", "-O2", &[["example", "example_spu.c"], ["empty", "empty_spu.c"]]),
+            Program::Matrix => ("matrix", "programs.c", "-DMATRIX", &[["work", "matrix_spu.c"]]),
+            Program::BlackScholes => ("black_scholes", "programs.c", "-O2", &[["work", "black_scholes_spu.c"]]),
+            Program::Noise => ("noise", "noise.c", "-O2", &[["work", "noise_spu.c"]]),
+            Program::Mailbox => ("mailbox", "mailbox.c", "-O2", &[["work", "mailbox_spu.c"]]),
+            Program::Transfers => ("dma", "dma.c", "-O2", &[["work", "dma_spu.c"]]),
+            Program::CellStats => ("cell_stats", "cell_stats.c", "-O2", &[["cell_stats_spu", "cell_stats_spu.c"]]),
+        }
+    }
+}
+
+/// Compiled programs, in a folder that is removed with them.
+#[derive(Debug)]
+pub struct Programs {
+    folder: Scratch,
+}
+
+impl Programs {
+    /// Compiles programs.
+    ///
+    /// # Errors
+    /// [`CelluleError::Compiler`], [`CelluleError::System`].
+    pub fn build(compiler: &Path, wanted: &[Program]) -> Result<Self, CelluleError> {
+        let folder =
+            Scratch::new("programs").map_err(|error| CelluleError::System("no folder for the programs", error))?;
+        for (name, text) in FILES {
+            let written = std::fs::write(folder.path().join(name), text);
+            written.map_err(|error| CelluleError::System("the programs cannot be written", error))?;
+        }
+        let programs = Programs { folder };
+        for program in wanted {
+            programs.compile(compiler, *program)?;
+        }
+        Ok(programs)
+    }
+
+    fn compile(&self, compiler: &Path, program: Program) -> Result<(), CelluleError> {
+        let (name, source, option, embedded) = program.recipe();
+        let mut objects = Vec::new();
+        for [symbol, source] in embedded {
+            let (image, object) = (format!("{name}_{symbol}.spu"), format!("{name}_{symbol}.o"));
+            self.tool(compiler, &["spu", "-std=gnu11", "-O2", "-o", &image, source])?;
+            self.tool(compiler, &["embed", symbol, &image, &object])?;
+            objects.push(object);
+        }
+        let mut arguments = vec!["ppu", "-std=gnu11", "-O2", option, "-o", name, source];
+        arguments.extend(objects.iter().map(String::as_str));
+        self.tool(compiler, &arguments)
+    }
+
+    fn tool(&self, compiler: &Path, arguments: &[&str]) -> Result<(), CelluleError> {
+        let failed = |words: String| CelluleError::Compiler { compiler: compiler.to_owned(), words };
+        let output = Command::new(compiler).args(arguments).current_dir(self.folder.path()).output();
+        let output = output.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => failed("it is not there".to_owned()),
+            _ => failed(error.to_string()),
+        })?;
+        let words = || String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+        output.status.success().then_some(()).ok_or_else(|| failed(words()))
+    }
+
+    /// Runs a program with its SPEs on these CPUs, and the PPE's side on those of the calling thread.
+    ///
+    /// # Errors
+    /// [`CelluleError::Program`] where it fails.
+    pub fn run(&self, program: Program, numbers: &[u32], style: Style, cpus: &[u32]) -> Result<Said, CelluleError> {
+        let name = program.recipe().0;
+        let arguments: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        let cpus = seatmap_os::CpuList(cpus.to_vec()).to_string();
+        let environment =
+            [("SEATMAP_SPE", "host"), ("SEATMAP_SPE_CPUS", cpus.as_str()), ("SEATMAP_SPE_STYLE", style.word())];
+        let output = self.output(program, &arguments, &environment)?;
+        let failed = |words: String| CelluleError::Program { name, words };
+        let said = Said::parse(&String::from_utf8_lossy(&output.stdout));
+        let said = said.ok_or_else(|| failed("it said something else than names and numbers".to_owned()))?;
+        match said.sum("wrong") {
+            0.0 => Ok(said),
+            wrong => Err(failed(format!("{wrong} of its results are wrong"))),
+        }
+    }
+
+    /// Runs a program with these arguments and variables, and gives its output.
+    ///
+    /// # Errors
+    /// [`CelluleError::Program`] where it fails.
+    pub fn output(
+        &self,
+        program: Program,
+        arguments: &[String],
+        environment: &[(&str, &str)],
+    ) -> Result<Output, CelluleError> {
+        let name = program.recipe().0;
+        let mut command = Command::new(self.folder.path().join(name));
+        command.args(arguments).envs(environment.iter().copied());
+        let failed = |words: String| CelluleError::Program { name, words };
+        let output = command.output().map_err(|error| failed(error.to_string()))?;
+        let words = || format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim_end());
+        if output.status.success() { Ok(output) } else { Err(failed(words())) }
+    }
+}
+
+/// The compiler driver: the one that `SEATMAP_CELLCC` names, or the one on the path.
+#[must_use]
+pub fn compiler() -> PathBuf {
+    std::env::var_os(COMPILER).map_or_else(|| PathBuf::from("seatmap-cellcc"), PathBuf::from)
+}
+
+/// The lines of a program: a name each, and a number behind it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said(Vec<(String, f64)>);
+
+impl Said {
+    fn parse(text: &str) -> Option<Self> {
+        let line = |line: &str| {
+            let (name, number) = line.rsplit_once(' ')?;
+            Some((name.to_owned(), number.parse().ok()?))
+        };
+        text.lines().map(line).collect::<Option<Vec<_>>>().map(Said)
+    }
+
+    /// The numbers of all lines with this name.
+    #[must_use]
+    pub fn all(&self, name: &str) -> Vec<f64> {
+        self.0.iter().filter(|line| line.0 == name).map(|line| line.1).collect()
+    }
+
+    /// Their sum.
+    #[must_use]
+    pub fn sum(&self, name: &str) -> f64 {
+        self.all(name).iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_a_name_and_a_number() {
+        let said = Said::parse("get_own 1024 61.5\nget_own 4096 90\nget_own 1024 62.5\n").unwrap();
+        assert_eq!((said.all("get_own 1024"), said.sum("get_own 4096")), (vec![61.5, 62.5], 90.0));
+        assert_eq!(Said::parse("nothing"), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! The JSON Schemas of channels and fits in `docs/formats/` against what is really written, key by key in both
+//! directions.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_experiments::channels;
+use seatmap_experiments::channels::pair_gain::Seats;
+use seatmap_experiments::channels::{Chip, Load, Wanted};
+use seatmap_machine::{HomeModel, Loaded};
+use seatmap_schema::{never_written, refused, undescribed};
+use seatmap_sim::{CoherentBed, catalog, coherent};
+use seatmap_twin::Needs;
+use serde_json::Value;
+
+const NOTHING: Vec<String> = Vec::new();
+
+fn channels_schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/papers/formats/seatmap-channels-1.schema.json")).unwrap()
+}
+
+fn fit_schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-fit-1.schema.json")).unwrap()
+}
+
+/// One document of each kind, the first without siblings and load.
+fn experiments() -> Vec<Value> {
+    let wanted = [
+        Wanted::curve(1, 0, 1, 1, 1),
+        Wanted::curve(1, 0, 2, 1, 1),
+        Wanted::slices(4, 2, None, 1, 1),
+        Wanted::pairs(Seats::CloseCores, 1, 10, 1),
+    ];
+    let model = catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
+    let all: Vec<u32> = model.topology.os_indices().collect();
+    let run = |(at, wanted): (usize, &Wanted)| {
+        let pus = if at == 0 { vec![1, 5, 9] } else { all.clone() };
+        let load = Load { link_share: 0.5, directory_share: 0.25 };
+        let mut bed = CoherentBed::new(model.clone());
+        let chip = Chip::new(&model.topology, &pus);
+        let found = channels::run(&mut bed, &chip, wanted, |_| (at > 0).then_some(load)).unwrap();
+        let mut document = serde_json::to_value(found).unwrap();
+        // Its name is the command line's to add: a testbed has none.
+        document["machine"] = model.name.clone().into();
+        document
+    };
+    wanted.iter().enumerate().map(run).collect()
+}
+
+/// A fit in which nothing is left out, and one of a profile that knows little.
+fn fits() -> Vec<Value> {
+    let model = catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
+    let mut profile = coherent::profile(&model).unwrap();
+    // A few cores are enough, and two homes.
+    let few = |homes: &mut HomeModel| {
+        homes.offset_ns.truncate(8);
+        homes.offset_ns.iter_mut().for_each(|row| row.truncate(2));
+        homes.groups = vec![(0..8).collect()];
+        homes.lines.as_mut().unwrap().home_of_line = vec![0, 1];
+        homes.lines.as_mut().unwrap().nearest_pu = vec![0, 4];
+    };
+    few(profile.home_model.as_mut().unwrap());
+    let distance = profile.core_distance.as_mut().unwrap();
+    let of = |i: usize, j: usize| distance.median_ns[(i, j)];
+    let median_ns = seatmap_machine::Matrix::from_fn(8, of);
+    *distance = seatmap_machine::CoreDistance::imported((0..8).collect(), median_ns);
+    profile.topology.pus.truncate(8);
+    let point = |pairs| Loaded { pairs, median_ns: 900.0, p10_ns: 800.0, p90_ns: 1000.0, draws: 20, samples: 640 };
+    profile.loaded = [1, 2, 3].map(point).to_vec();
+    let full = seatmap_twin::fit(&profile, Needs { homes: true, loaded: true }).unwrap();
+    profile.loaded.clear();
+    profile.home_model = None;
+    let sparse = seatmap_twin::fit(&profile, Needs::default()).unwrap();
+    [full, sparse].map(|twin| serde_json::to_value(twin.report).unwrap()).to_vec()
+}
+
+#[test]
+fn the_schemas_are_schemas_and_say_what_each_key_is() {
+    assert_eq!(undescribed(&channels_schema()), NOTHING);
+    assert_eq!(undescribed(&fit_schema()), NOTHING);
+}
+
+#[test]
+fn experiments_have_the_keys_of_the_schema_and_no_others() {
+    let written = experiments();
+    for document in &written {
+        assert_eq!(refused(&channels_schema(), document), NOTHING, "{document}");
+    }
+    assert_eq!(never_written(&channels_schema(), &written), NOTHING);
+}
+
+#[test]
+fn fits_have_the_keys_of_the_schema_and_no_others() {
+    let written = fits();
+    for document in &written {
+        assert_eq!(refused(&fit_schema(), document), NOTHING, "{document}");
+    }
+    assert_eq!(never_written(&fit_schema(), &written), NOTHING);
+}
+
+#[test]
+fn the_schemas_refuse_other_documents() {
+    let (curve, fit) = (experiments().remove(1), fits().remove(0));
+    for (key, value) in [("format", "seatmap-channels/2".into()), ("what", "slices".into()), ("points", Value::Null)] {
+        let mut bad = curve.clone();
+        bad[key] = value;
+        assert_ne!(refused(&channels_schema(), &bad), NOTHING, "{key}");
+    }
+    for (key, value) in [("format", "seatmap-fit/2".into()), ("cores", (-1).into()), ("all", "near".into())] {
+        let mut bad = fit.clone();
+        bad[key] = value;
+        assert_ne!(refused(&fit_schema(), &bad), NOTHING, "{key}");
+    }
+}

@@ -1,0 +1,77 @@
+//! The schema describes what is written.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_experiments::cellule::costs::{Call, Cost, Costs};
+use seatmap_experiments::cellule::document::Found;
+use seatmap_experiments::cellule::libspe2::style::ByStyle;
+use seatmap_experiments::cellule::libspe2::{gains as figures, noise::Noise};
+use seatmap_experiments::cellule::spread::Spread;
+use seatmap_experiments::cellule::streams::Through;
+use seatmap_experiments::cellule::streams::share::shares;
+use seatmap_experiments::cellule::{Document, Libspe2, Seats, compare, gains};
+use seatmap_schema::{never_written, refused, undescribed};
+use serde_json::Value;
+
+const NOTHING: [&str; 0] = [];
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/papers/formats/seatmap-workers-1.schema.json")).unwrap()
+}
+
+fn json(found: Found) -> Value {
+    serde_json::to_value(Document::new("here".to_owned(), vec![0], found)).unwrap()
+}
+
+/// One document of each kind.
+fn documents() -> Vec<Value> {
+    let spread = Spread::of(&[vec![1.0, 2.0]]).unwrap();
+    let calls = [(Call::CtxRun, Cost { runtime: spread, threads: spread })].into();
+    let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
+    let program = compare("matrix:64".parse().unwrap(), &Seats::new(&[cpu], 1).unwrap(), 1).unwrap();
+    let point = gains::Point { at: 64, gain_percent: program.gain_percent, runtime_ns: 1.0 };
+    let series = vec![gains::Series { name: "one".to_owned(), points: vec![point] }];
+    let through = Through { configuration: "TwoRxTx-Prio", mbps: vec![1.0, 2.0], shares: vec![shares(&[], 1, 1)] };
+    vec![
+        json(Found::Calls(vec![Costs { workers: 1, clock_step_ns: 10.0, calls }])),
+        json(Found::Program(Box::new(program))),
+        json(Found::Gains(vec![gains::Figure { title: "gain", across: "size", series }])),
+        json(Found::Streams(vec![through])),
+        json(Found::Libspe2(Box::new(libspe2(spread)))),
+    ]
+}
+
+fn libspe2(spread: Spread) -> Libspe2 {
+    let time = ByStyle { cell: spread, linux: spread };
+    let kernel_percent = ByStyle { cell: None, linux: Some(1.0) };
+    let points = vec![figures::Point { at: 128, gain_percent: 1.0, time, kernel_percent }];
+    let series = vec![figures::Curve { name: "1 SPE".to_owned(), points }];
+    let one = Noise { looked_ns: 1.0, gaps_per_second: 0.0, lost_percent: 0.0, longest_ns: 0.0 };
+    Libspe2 {
+        spes: 1,
+        table: [(Call::CtxRun, time)].into(),
+        figures: vec![figures::Curves { title: "gain", across: "size", series }],
+        noise: ByStyle { cell: one, linux: one },
+    }
+}
+
+#[test]
+fn the_schema_describes_every_kind() {
+    assert_eq!(undescribed(&schema()), NOTHING);
+    for document in documents() {
+        assert_eq!(refused(&schema(), &document), NOTHING, "{document}");
+    }
+    assert_eq!(never_written(&schema(), &documents()), NOTHING);
+}
+
+#[test]
+fn the_schema_refuses_what_is_not_written() {
+    let good = documents().remove(0);
+    for (key, value) in
+        [("format", "seatmap-workers/2".into()), ("cpus", Value::Array(vec![])), ("program", Value::Null)]
+    {
+        let mut bad = good.clone();
+        bad[key] = value;
+        assert!(!refused(&schema(), &bad).is_empty(), "{key}");
+    }
+}

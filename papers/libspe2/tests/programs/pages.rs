@@ -1,0 +1,61 @@
+//! The guide's page on programs for the Cell, and the README's section: what they say to type works as written.
+
+use crate::sdk::copy;
+use crate::tool::Tool;
+use std::process::Command;
+
+/// The blocks of a page in a language.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let opening = format!("```{language}\n");
+    page.split(&opening).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+/// Runs a block as a person would type it, and gives what it printed.
+fn typed(tool: &Tool, block: &str, home: &str) -> String {
+    let path = format!("{home}/cell/bin:{}", std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new("sh");
+    command.args(["-e", "-c", block]).current_dir(tool.path("")).env("PATH", path).env("HOME", home);
+    let output = command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
+    assert!(output.status.success(), "{block}{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+/// A home in which `make install-lib PREFIX=$HOME/cell` has run.
+fn home(tool: &Tool) -> String {
+    tool.install();
+    std::os::unix::fs::symlink(tool.path("prefix"), tool.path("cell")).unwrap();
+    tool.path("").to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_guide_brings_a_program_here() {
+    let Some(tool) = Tool::new() else { return };
+    let page = include_str!("../../../../docs/papers/src/cell-programs.md");
+    for source in blocks(page, "c") {
+        let name = source.strip_prefix("/* ").and_then(|text| text.split(':').next()).unwrap();
+        tool.write(name, source);
+    }
+    let home = home(&tool);
+    let printed: Vec<String> = blocks(page, "sh").into_iter().map(|block| typed(&tool, block, &home)).collect();
+    assert_eq!(printed, ["the sum is 523776\n"; 2]);
+    assert!(blocks(page, "text").contains(&printed[0].as_str()));
+    assert!(std::fs::read_to_string(tool.path("sum.json")).unwrap().contains("traceEvents"));
+}
+
+#[test]
+fn the_readmes_commands_work_as_written() {
+    let Some(tool) = Tool::new() else { return };
+    if !seatmap_needs::tool("make") {
+        return;
+    }
+    let page = include_str!("../../../../README.md");
+    let section = page.split("### Programs for the Cell").nth(1).unwrap();
+    let block = blocks(section, "sh")[0];
+    // The library was built by cargo before this test.
+    let (install, rest) = block.split_once('\n').unwrap();
+    assert_eq!(install, "make install-lib PREFIX=$HOME/cell");
+    std::fs::create_dir(tool.path("papers")).unwrap();
+    copy(&tool.source("../examples"), &tool.path("papers/examples"));
+    let printed = typed(&tool, rest, &home(&tool));
+    assert!(printed.contains("0 wrong") && printed.contains("libspe2: cell-qs20, "), "{printed}");
+}

@@ -1,0 +1,124 @@
+//! The compiler for both sides, with the library in a folder as it is installed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// `seatmap-cellcc` and a folder for what it makes.
+pub struct Tool {
+    folder: tempfile::TempDir,
+}
+
+impl Tool {
+    /// The compiler; `None`, visibly, on a computer without gcc or with another processor.
+    pub fn new() -> Option<Self> {
+        if !cfg!(target_arch = "x86_64") {
+            seatmap_needs::skip("needs x86-64");
+            return None;
+        }
+        if !seatmap_needs::tool("gcc") {
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        // Cargo puts the libraries that a test needs beside it.
+        let built = std::env::current_exe().unwrap().parent().unwrap().join("libspe2.so");
+        for name in ["libspe2.so", "libspe2.so.2"] {
+            std::os::unix::fs::symlink(&built, folder.path().join(name)).unwrap();
+        }
+        Some(Tool { folder })
+    }
+
+    /// As [`Tool::new`], on a computer that builds programs in C++ as well.
+    pub fn with_cplusplus() -> Option<Self> {
+        if !seatmap_needs::tool("g++") {
+            return None;
+        }
+        Tool::new()
+    }
+
+    /// A file of this crate.
+    pub fn source(&self, name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+    }
+
+    /// Writes a source.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Where a file of the folder is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Installs the library as `make install-lib` does; where its make rules are.
+    pub fn install(&self) -> PathBuf {
+        let (script, prefix) = (self.source("../../scripts/install-lib"), self.path("prefix"));
+        let built = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+        let output = Command::new("sh").arg(script).arg(built).arg(&prefix).arg("spe2").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        prefix.join("share/seatmap/cell")
+    }
+
+    /// Runs the compiler driver; its words on the standard error where it fails.
+    pub fn cellcc(&self, arguments: &[&str]) -> Result<(), String> {
+        self.cellcc_for("", arguments)
+    }
+
+    /// As [`Tool::cellcc`], for another processor than this one.
+    pub fn cellcc_for(&self, processor: &str, arguments: &[&str]) -> Result<(), String> {
+        let mut command = Command::new("sh");
+        command.arg(self.source("cell/seatmap-cellcc")).args(arguments).env("SEATMAP_CELL_LIB", self.folder.path());
+        if !processor.is_empty() {
+            command.env("SEATMAP_CELL_MARCH", processor);
+        }
+        let output = command.current_dir(self.folder.path()).output().unwrap();
+        let words = || format!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.status.success().then_some(()).ok_or_else(words)
+    }
+
+    /// Compiles an SPU program, embeds it as `work`, and links it into a PPE program.
+    pub fn build(&self, spu: &Path, ppu: &Path) -> PathBuf {
+        self.build_with(spu, ppu, &[])
+    }
+
+    /// As [`Tool::build`], with more arguments for the SPU program's compiler. Sources that end in `.cc` are C++.
+    pub fn build_with(&self, spu: &Path, ppu: &Path, more: &[&str]) -> PathBuf {
+        let strict = ["-O2", "-Wall", "-Wextra", "-Wno-parentheses", "-Wno-main"];
+        let language = |source: &Path, tool: &str| match source.extension().is_some_and(|end| end == "cc") {
+            true => [format!("{tool}++"), "-std=gnu++17".into()],
+            false => [tool.into(), "-std=gnu11".into()],
+        };
+        let (compile, link) = (language(spu, "spu"), language(ppu, "ppu"));
+        let (spu, ppu) = (spu.to_str().unwrap(), ppu.to_str().unwrap());
+        let own = self.source("tests/programs");
+        let own = own.to_str().unwrap();
+        let compile = [compile[0].as_str(), &compile[1], "-I", own, "-o", "work.spu", spu];
+        self.cellcc(&[&compile[..], &strict[..], more].concat()).unwrap();
+        self.cellcc(&["embed", "work", "work.spu", "work.o"]).unwrap();
+        let link = [link[0].as_str(), &link[1], "-I", own, "-o", "program", ppu, "work.o"];
+        self.cellcc(&[&link[..], &strict[..]].concat()).unwrap();
+        self.folder.path().join("program")
+    }
+
+    /// Runs a program with the image as its argument.
+    pub fn execute(&self, program: &Path, environment: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(program);
+        command.arg(self.folder.path().join("work.spu")).envs(environment.iter().copied());
+        command.output().unwrap()
+    }
+
+    /// Builds and runs a program that must succeed, and gives what it printed.
+    pub fn run(&self, spu: &Path, ppu: &Path) -> String {
+        self.succeed(&self.build(spu, ppu), &[])
+    }
+
+    /// Runs a program that must succeed, and gives what it printed.
+    pub fn succeed(&self, program: &Path, environment: &[(&str, &str)]) -> String {
+        let output = self.execute(program, environment);
+        let (said, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{:?}: {said}{words}", output.status);
+        said.into_owned()
+    }
+}

@@ -1,0 +1,74 @@
+//! The C programs against libspe2 in two styles, as a part of the workers' page.
+
+use super::workers::spread;
+use maud::{Markup, html};
+use seatmap_experiments::cellule::Libspe2;
+use seatmap_experiments::cellule::costs::{CALLS, Call};
+use seatmap_experiments::cellule::libspe2::gains::Curves;
+use seatmap_experiments::cellule::libspe2::noise::Noise;
+use seatmap_report::counted;
+use seatmap_report::duration::duration;
+use seatmap_report::svg::Chart;
+
+/// The answer in one sentence.
+pub(super) fn sentence(found: &Libspe2) -> String {
+    let Some(run) = found.table.get(&Call::CtxRun) else { return "No call was measured.".to_owned() };
+    format!(
+        "spe_context_run of an empty program on {} takes {} in the cell's style and {} in Linux's.",
+        counted(found.spes, "SPE"),
+        duration(run.cell.median_ns),
+        duration(run.linux.median_ns)
+    )
+}
+
+/// Table 1, figures 4 and 5, and the noise.
+pub(super) fn page(found: &Libspe2) -> Markup {
+    html! {
+        (table(found))
+        div.columns { @for figure in &found.figures { (curves(figure)) } }
+        (noise(found))
+    }
+}
+
+fn table(found: &Libspe2) -> Markup {
+    html! {
+        section.card {
+            h2 { "Calls of libspe2 with " (counted(found.spes, "SPE")) span.unit { "median and standard deviation" } }
+            table.figures {
+                thead { tr { th { "Call" } th { "Cell style" } th { "Linux style" } th { "Ratio" } } }
+                tbody { @for (call, name, _) in CALLS { @if let Some(both) = found.table.get(&call) { tr {
+                    th scope="row" { (name) } td { (spread(&both.cell)) } td { (spread(&both.linux)) }
+                    td { (format!("{:.4}", both.cell.median_ns / both.linux.median_ns)) }
+                } } } }
+            }
+        }
+    }
+}
+
+fn curves(figure: &Curves) -> Markup {
+    let chart = Chart {
+        title: String::new(),
+        across: figure.across.to_owned(),
+        up: "gain over Linux's style, %".to_owned(),
+        curves: figure.curves(),
+    };
+    html! { section.card { h2 { (figure.title) } (chart.picture()) } }
+}
+
+fn noise(found: &Libspe2) -> Markup {
+    let row = |name: &str, of: &Noise| {
+        html! { tr {
+            th scope="row" { (name) } td { (format!("{:.0}", of.gaps_per_second)) }
+            td { (format!("{:.3} %", of.lost_percent)) } td { (duration(of.longest_ns)) }
+        } }
+    };
+    html! {
+        section.card {
+            h2 { "OS noise of one SPE" span.unit { "gaps of 1 us and more in its clock" } }
+            table.figures {
+                thead { tr { th { "Style" } th { "Gaps a second" } th { "Time" } th { "Longest" } } }
+                tbody { (row("cell", &found.noise.cell)) (row("Linux", &found.noise.linux)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The page of what communicating costs.
+
+use crate::stats::recommendations;
+use maud::{Markup, html};
+use seatmap_experiments::cell_stats::{Figure, Point, Series, Survey};
+use seatmap_report::Unit;
+use seatmap_report::duration::duration;
+use seatmap_report::html::{document, head};
+use seatmap_report::svg::Title;
+use seatmap_report::svg::curves::{Curve, curves};
+
+/// The advice for figures that hold none of the pairs that advice is drawn from.
+const NOTHING: &str = "Compare the ways below: the cheapest that does the work is the one to use.";
+
+/// A survey as one HTML file that works offline and without scripts: tables, and the figures of the paper.
+#[must_use]
+pub fn stats(machine: &str, survey: &Survey) -> String {
+    let said = recommendations(survey);
+    let (sentence, more) = said.split_first().map_or((NOTHING, &[][..]), |(first, more)| (first.as_str(), more));
+    let lead = html! { p.lead { "What each way of communicating costs" } };
+    let body = html! {
+        (head(machine, sentence, &lead))
+        main {
+            @if !more.is_empty() {
+                section.card { h2 { "What else to make of it" } ul.findings { @for line in more { li { (line) } } } }
+            }
+            section.card { h2 { "Messages, threads, barriers" } (rows(survey)) }
+            div.columns { @for figure in &survey.figures { (drawn(figure)) } }
+        }
+        footer { "After CellStats (Abellán, Fernández & Acacio 2009), tables 1 and 2 and figures 4 to 12." }
+    };
+    document(&format!("{machine}: communication"), &body, "", "null")
+}
+
+fn rows(survey: &Survey) -> Markup {
+    html! {
+        table.figures {
+            tbody {
+                @for row in &survey.rows { tr { th scope="row" { (row.what) } td { strong { (duration(row.latency_ns)) } } } }
+                @for refused in &survey.refused { tr { th scope="row" { (refused.what) ": " (refused.why) } td { "-" } } }
+            }
+        }
+    }
+}
+
+fn drawn(figure: &Figure) -> Markup {
+    let has_bandwidth =
+        figure.series.iter().flat_map(|series| &series.points).any(|point| point.bandwidth_gbps.is_some());
+    html! {
+        section.card {
+            h2 { (figure.title) }
+            (picture(figure, Title { text: "latency", unit: Unit::Time }, |point| Some(point.latency_ns)))
+            @if has_bandwidth {
+                (picture(figure, Title { text: "bandwidth, GB/s", unit: Unit::Number }, |point| point.bandwidth_gbps))
+            }
+        }
+    }
+}
+
+fn picture(figure: &Figure, up: Title, value: impl Fn(&Point) -> Option<f64>) -> Markup {
+    let points = |series: &Series| {
+        series.points.iter().filter_map(|point| Some((point.at as f64, value(point)?))).collect::<Vec<_>>()
+    };
+    let named = figure.series.iter().enumerate();
+    let them: Vec<Curve> = named.map(|(at, series)| Curve::new(at, &series.name, points(series))).collect();
+    let unit = if figure.across == "bytes" { Unit::Bytes } else { Unit::Doublings };
+    curves(&them, Title { text: figure.across, unit }, up)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_experiments::cell_stats::Row;
+
+    fn survey() -> Survey {
+        let point = |at, latency_ns| Point { at, latency_ns, bandwidth_gbps: Some(at as f64 / latency_ns) };
+        let series = Series { name: "1 CPU".into(), points: vec![point(8, 12.0), point(1 << 20, 3.4e6)] };
+        let row = |what: &str, latency_ns| Row { what: what.into(), latency_ns };
+        Survey {
+            rows: vec![row("thread create, join", 80_136.0), row("mailbox, CPU to CPU on the same chip", 101.0)],
+            figures: vec![Figure { title: "Copies".into(), across: "bytes", series: vec![series] }],
+            refused: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn times_go_from_nanoseconds_to_milliseconds() {
+        let page = stats("desk", &survey());
+        assert!(page.contains("p class=\"sentence\">Create threads once"), "{page}");
+        for text in [">80.136 us<", ">101.0 ns<", ">10 ns<", ">1 ms<", ">32<", ">1 Mi<"] {
+            assert!(page.contains(text), "{text} in {page}");
+        }
+    }
+
+    #[test]
+    fn no_label_of_a_chart_repeats() {
+        let mut small = survey();
+        small.figures[0].series[0]
+            .points
+            .iter_mut()
+            .for_each(|point| point.bandwidth_gbps = Some(0.06 + 1e-9 * point.at as f64));
+        let page = stats("desk", &small);
+        let chart = page.rsplit("<svg").next().unwrap_or_default();
+        let up: Vec<&str> = chart
+            .split("text-anchor=\"end\" fill=\"#57606a\">")
+            .skip(1)
+            .filter_map(|part| part.split('<').next())
+            .collect();
+        let mut distinct = up.clone();
+        distinct.dedup();
+        assert!(up.len() > 2 && up == distinct, "{up:?}");
+    }
+}

@@ -1,0 +1,238 @@
+//! The page of what work costs that is done by pinned workers, and by threads made for it.
+
+use super::libspe2;
+use maud::{Markup, html};
+use seatmap_experiments::cellule::Comparison;
+use seatmap_experiments::cellule::costs::{CALLS, Call, Costs};
+use seatmap_experiments::cellule::document::{Document, Found};
+use seatmap_experiments::cellule::gains::Figure;
+use seatmap_experiments::cellule::kernel::Kernel;
+use seatmap_experiments::cellule::spread::Spread;
+use seatmap_experiments::cellule::streams::Through;
+use seatmap_report::counted;
+use seatmap_report::duration::duration;
+use seatmap_report::html::{document, head};
+use seatmap_report::svg::Chart;
+
+/// The result as one HTML file that works offline and without scripts.
+#[must_use]
+pub fn workers(document_of: &Document) -> String {
+    let title = format!("Pinned workers and threads on {}", document_of.machine);
+    let cpus = seatmap_os::CpuList(document_of.cpus.clone());
+    let lead = html! { p.lead { "CPUs " (cpus) ", the controller's first" } };
+    let body = html! {
+        (head(&title, &sentence(&document_of.found), &lead))
+        main {
+            @match &document_of.found {
+                Found::Calls(all) => @for costs in all { (calls(costs)) },
+                Found::Program(found) => (program(found)),
+                Found::Gains(figures) => div.columns { @for figure in figures { (gains(figure)) } },
+                Found::Streams(all) => (streams(all)),
+                Found::Libspe2(found) => (libspe2::page(found)),
+            }
+        }
+        footer { "After Gupta et al. 2010. The runtime's workers are made once and wait; threads are made for the work." }
+    };
+    document(&title, &body, "", "null")
+}
+
+fn sentence(found: &Found) -> String {
+    match found {
+        Found::Calls(all) => of_calls(all),
+        Found::Program(found) => {
+            let gain = found.gain_percent.thread_per_worker;
+            format!("{} takes {} than with a thread made for each worker.", found.workload, saved(gain))
+        }
+        Found::Gains(figures) => of_gains(figures),
+        Found::Streams(all) => of_streams(all),
+        Found::Libspe2(found) => libspe2::sentence(found),
+    }
+}
+
+/// `12.3 % less time by the runtime`.
+fn saved(gain_percent: f64) -> String {
+    let word = if gain_percent < 0.0 { "more" } else { "less" };
+    format!("{:.1} % {word} time by the runtime", gain_percent.abs())
+}
+
+fn of_calls(all: &[Costs]) -> String {
+    let run = all.last().and_then(|costs| Some((costs.workers, costs.calls.get(&Call::CtxRun)?)));
+    let Some((count, cost)) = run else { return "No call was measured.".to_owned() };
+    let (runtime, threads) = (cost.runtime.median_ns, cost.threads.median_ns);
+    let advice =
+        if runtime < threads { "keep workers for short work" } else { "threads made for the work are as good" };
+    format!(
+        "Running an empty program on {} takes {} by the runtime and {} by threads: {advice}.",
+        counted(count, "worker"),
+        duration(runtime),
+        duration(threads)
+    )
+}
+
+fn of_gains(figures: &[Figure]) -> String {
+    let points = figures.iter().flat_map(|figure| &figure.series).flat_map(|series| &series.points);
+    let best =
+        points.clone().max_by(|a, b| a.gain_percent.thread_per_worker.total_cmp(&b.gain_percent.thread_per_worker));
+    let largest = points.max_by_key(|point| point.at);
+    let (Some(best), Some(largest)) = (best, largest) else { return "Nothing was measured.".to_owned() };
+    format!(
+        "Workers that wait gain most where the work is short, {:.0} % at size {}; at size {} they gain {:.0} %.",
+        best.gain_percent.thread_per_worker, best.at, largest.at, largest.gain_percent.thread_per_worker
+    )
+}
+
+fn of_streams(all: &[Through]) -> String {
+    let sum = |one: &Through| one.mbps.iter().sum::<f64>();
+    match all.iter().max_by(|a, b| sum(a).total_cmp(&sum(b))) {
+        Some(best) => format!("Most comes through with {}: {:.0} Mbit/s.", best.configuration, sum(best)),
+        None => "Nothing was sent.".to_owned(),
+    }
+}
+
+fn calls(costs: &Costs) -> Markup {
+    html! {
+        section.card {
+            h2 { "Calls with " (counted(costs.workers, "worker")) span.unit { "median and standard deviation" } }
+            table.figures {
+                thead { tr { th { "Call" } th.wide { "" } th { "Runtime" } th { "Threads" } th { "Ratio" } } }
+                tbody { @for (call, name, what) in CALLS {
+                    @let cost = costs.calls.get(&call);
+                    tr {
+                        th scope="row" { (name) } td.wide { (what) }
+                        @match cost {
+                            Some(cost) => {
+                                td { (spread(&cost.runtime)) } td { (spread(&cost.threads)) }
+                                td { (format!("{:.4}", cost.runtime.median_ns / cost.threads.median_ns)) }
+                            }
+                            None => { td { "none" } td { "none" } td {} }
+                        }
+                    }
+                } }
+            }
+            p.hint { "The clock steps by " (duration(costs.clock_step_ns)) ": shorter calls cannot be told apart." }
+        }
+    }
+}
+
+pub(super) fn spread(of: &Spread) -> Markup {
+    html! { strong { (duration(of.median_ns)) } " ± " (duration(of.deviation_ns)) }
+}
+
+fn program(found: &Comparison) -> Markup {
+    let (kernel, gain) = (found.kernel, found.gain_percent);
+    let rows = [
+        ("runtime", &found.runtime, kernel.runtime, None),
+        ("a thread a worker", &found.thread_per_worker, kernel.thread_per_worker, Some(gain.thread_per_worker)),
+        ("a thread a task", &found.thread_per_task, kernel.thread_per_task, Some(gain.thread_per_task)),
+    ];
+    html! {
+        section.card {
+            h2 { (found.workload) ", " (counted(found.workers, "worker")) ", " (counted(found.tasks as usize, "task")) " an iteration" }
+            table.figures {
+                thead { tr { th { "Way" } th { "Time" } th { "In the kernel" } th { "Waits a run" } th { "The runtime gains" } } }
+                tbody { @for (name, of, kernel, gain) in rows { tr {
+                    th scope="row" { (name) } td { (spread(of)) } td { (share(kernel)) }
+                    td { (format!("{:.1}", kernel.voluntary_switches)) }
+                    td { @if let Some(gain) = gain { (format!("{gain:.1} %")) } }
+                } } }
+            }
+        }
+    }
+}
+
+fn share(kernel: Kernel) -> String {
+    kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"))
+}
+
+/// A figure twice: over a thread a worker, and over a thread a task.
+fn gains(figure: &Figure) -> Markup {
+    let chart = |is_per_worker: bool, over: &str| Chart {
+        title: String::new(),
+        across: figure.across.to_owned(),
+        up: format!("gain over {over}, %"),
+        curves: figure.curves(is_per_worker),
+    };
+    html! {
+        section.card {
+            h2 { (figure.title) }
+            (chart(true, "a thread a worker").picture())
+            (chart(false, "a thread a task").picture())
+        }
+    }
+}
+
+fn streams(all: &[Through]) -> Markup {
+    html! {
+        section.card {
+            h2 { "Streams" }
+            table.figures {
+                thead { tr { th { "Configuration" } th { "Stream 1" } th { "Stream 2" } th.wide { "Share of stream 1: median (least to most)" } } }
+                tbody { @for one in all { tr {
+                    th scope="row" { (one.configuration) }
+                    @for stream in 0..2 { td { @if let Some(mbps) = one.mbps.get(stream) { (format!("{mbps:.0} Mbit/s")) } } }
+                    td.wide { @for shares in &one.shares {
+                        (format!("{:.4} ({:.4} to {:.4}) in {:.0} ms ", shares.median, shares.least, shares.most, shares.window_ms))
+                    } }
+                } } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_experiments::cellule::compare::Gain;
+    use seatmap_experiments::cellule::costs::Cost;
+    use seatmap_experiments::cellule::gains::{Point, Series};
+
+    fn spread_of(median_ns: f64) -> Spread {
+        Spread {
+            median_ns,
+            ci95_low_ns: median_ns,
+            ci95_high_ns: median_ns,
+            p99_ns: median_ns,
+            deviation_ns: 1.0,
+            samples: 9,
+        }
+    }
+
+    fn page(found: Found) -> String {
+        workers(&Document::new("<desk>".into(), vec![0, 1], found))
+    }
+
+    #[test]
+    fn calls_say_what_an_empty_program_takes() {
+        let cost = Cost { runtime: spread_of(1_200.0), threads: spread_of(30_000.0) };
+        let costs = Costs { workers: 1, clock_step_ns: 0.4, calls: [(Call::CtxRun, cost)].into() };
+        let page = page(Found::Calls(vec![costs]));
+        let sentence = "Running an empty program on 1 worker takes 1.200 us by the runtime and 30.000 us by threads: keep workers for short work.";
+        assert!(page.contains(sentence) && page.contains("0.0400") && page.contains("none"), "{page}");
+        assert!(page.contains("on &lt;desk&gt;"));
+    }
+
+    #[test]
+    fn gains_are_drawn_over_both_ways() {
+        let point = |at, gain| Point {
+            at,
+            gain_percent: Gain { thread_per_worker: gain, thread_per_task: 2.0 * gain },
+            runtime_ns: 1.0,
+        };
+        let series = Series { name: "1 worker".into(), points: vec![point(128, 40.0), point(2048, 1.0)] };
+        let page =
+            page(Found::Gains(vec![Figure { title: "matrix", across: "rows and columns", series: vec![series] }]));
+        assert!(
+            page.contains("gain most where the work is short, 40 % at size 128; at size 2048 they gain 1 %"),
+            "{page}"
+        );
+        assert_eq!(page.matches("<svg class=\"chart\"").count(), 2);
+        assert!(page.contains(">gain over a thread a task, %</text>") && page.contains(">80</text>"), "{page}");
+    }
+
+    #[test]
+    fn streams_name_the_best() {
+        let one = |configuration, mbps: &[f64]| Through { configuration, mbps: mbps.to_vec(), shares: Vec::new() };
+        let page = page(Found::Streams(vec![one("plain", &[900.0]), one("two pollers", &[600.0, 500.0])]));
+        assert!(page.contains("Most comes through with two pollers: 1100 Mbit/s."), "{page}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Rankings in the terminal, and as a table.
+
+use seatmap_experiments::rank::{Ranking, Variant};
+use seatmap_report::counted;
+use seatmap_report::duration::duration;
+
+/// Mappings that are listed with what they take.
+const LISTED: usize = 5;
+
+/// The main points of a ranking.
+#[must_use]
+pub fn summary(ranking: &Ranking) -> String {
+    let text =
+        title(ranking) + &range(ranking) + &curve(ranking) + &runs(ranking) + &candidates(ranking) + &named(ranking);
+    seatmap_document::visible_lines(text)
+}
+
+/// The study's setup, in one line.
+pub(crate) fn title(ranking: &Ranking) -> String {
+    let setup = &ranking.setup;
+    let part = ranking.shard.map_or_else(String::new, |shard| format!(", part {shard}"));
+    let mappings = counted(ranking.mappings, "mapping");
+    let runs = counted(setup.runs as usize, "run");
+    format!("{} on {}: {mappings} x {runs}{part}\n{}\n", setup.pattern, setup.machine, about(ranking))
+}
+
+/// How it was run.
+pub(crate) fn about(ranking: &Ranking) -> String {
+    let setup = &ranking.setup;
+    let way = if setup.is_unidirectional { "one way" } else { "both ways" };
+    let seats = match setup.variant {
+        Variant::Default => "thread i on a random worker, drawn for each run",
+        Variant::Pinned => "thread i on worker i",
+    };
+    let mut about = format!(
+        "{} of {} {way}; {seats}",
+        counted(setup.rounds as usize, "packet"),
+        counted(setup.packet_bytes as usize, "byte")
+    );
+    if setup.choice.is_reduced_by_symmetry {
+        about += "; one of each two mirror images";
+    }
+    if setup.choice.sample.is_some() {
+        about += "; a sample: the mappings below, the others at random";
+    }
+    about
+}
+
+fn range(ranking: &Ranking) -> String {
+    let width = ranking.best.len().max("random".len());
+    let line = |what: &str, mapping: &str, ns: f64, factor: f64| {
+        format!("  {what:<6}{mapping:<width$}{:>12}  {factor:.2} x\n", duration(ns))
+    };
+    line("best", &ranking.best, ranking.best_mean_ns, 1.0)
+        + &line("mean", "", ranking.mean_ns, ranking.mean_to_best)
+        + &line("worst", &ranking.worst, ranking.worst_mean_ns, ranking.best_to_worst)
+}
+
+/// The shape of the curve over the ranks.
+fn curve(ranking: &Ranking) -> String {
+    format!(
+        "The median is {:.3} of the mean, and {:.0} % of the mappings are in the faster half of the range.\n",
+        ranking.median_to_mean, ranking.below_mid_range_percent
+    )
+}
+
+fn runs(ranking: &Ranking) -> String {
+    let factors: Vec<String> = ranking.by_run.iter().map(|run| format!("{:.2}", run.best_to_worst)).collect();
+    let ranks: Vec<String> = ranking.by_run.iter().map(|run| run.rank_of_best.to_string()).collect();
+    let mut text = format!(
+        "Worst over best in single runs: {}; the best mapping is there on rank {}.\n",
+        factors.join(", "),
+        ranks.join(", ")
+    );
+    if let Some(correlation) = &ranking.rank_correlation {
+        let (mean, lowest) = (correlation.mean, correlation.lowest);
+        text += &format!("Rank correlation between runs: {mean:.3}, at least {lowest:.3} (Spearman).\n");
+    }
+    text
+}
+
+fn candidates(ranking: &Ranking) -> String {
+    let first: Vec<String> = ranking
+        .ranking
+        .iter()
+        .take(LISTED)
+        .map(|row| format!("{} {:.3}", row.mapping, row.mean_ns / ranking.best_mean_ns))
+        .collect();
+    let set = match ranking.may_be_best {
+        Some(set) => format!(
+            "{} of {} mappings may be the best, at {:.0} % confidence: those within {:.2} % (Hsu 1984).",
+            set.mappings,
+            ranking.mappings,
+            100.0 * set.confidence,
+            set.margin_percent
+        ),
+        None if ranking.setup.runs == 1 => {
+            "One run does not tell which others may be the best; --runs 3 does.".to_owned()
+        }
+        None => "Which others may be the best cannot be told from these times.".to_owned(),
+    };
+    format!("{set}\nFirst: {}\n", first.join(", "))
+}
+
+fn named(ranking: &Ranking) -> String {
+    let name = ranking.named.iter().map(|named| named.name.len()).max().unwrap_or(0);
+    let rank = ranking.mappings.to_string().len();
+    let line = |named: &seatmap_experiments::rank::figures::Named| {
+        format!("  {:<name$}  {}  rank {:>rank$}  {:.2} x\n", named.name, named.mapping, named.rank, named.to_best)
+    };
+    let lines: String = ranking.named.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("What one would try first:\n{lines}") }
+}
+
+/// Every mapping with its times, one a line. Mappings are in their notation, which holds no comma.
+#[must_use]
+pub fn csv(ranking: &Ranking) -> String {
+    let runs: Vec<String> = (1..=ranking.setup.runs).map(|run| format!("run{run}_ns")).collect();
+    let mut text = format!("rank,mapping,index,mean_ns,{},may_be_best\n", runs.join(","));
+    for row in &ranking.ranking {
+        let times: Vec<String> = row.runs_ns.iter().map(f64::to_string).collect();
+        let flag = row.may_be_best.map_or_else(String::new, |flag| flag.to_string());
+        text += &format!("{},{},{},{},{},{flag}\n", row.rank, row.mapping, row.index, row.mean_ns, times.join(","));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::ranking;
+    use crate::{html, svg};
+
+    #[test]
+    fn the_main_points() {
+        insta::assert_snapshot!(summary(&ranking(2)), @r#"
+        ring:4:bidirectional on cell-test: 6 mappings x 2 runs
+        20 packets of 1024 bytes both ways; thread i on worker i
+          best  [0321]    1.014 us  1.00 x
+          mean            1.264 us  1.25 x
+          worst [0123]    1.513 us  1.49 x
+        The median is 1.000 of the mean, and 50 % of the mappings are in the faster half of the range.
+        Worst over best in single runs: 1.50, 1.49; the best mapping is there on rank 1, 1.
+        Rank correlation between runs: 1.000, at least 1.000 (Spearman).
+        1 of 6 mappings may be the best, at 95 % confidence: those within 0.58 % (Hsu 1984).
+        First: [0321] 1.000, [0312] 1.099, [0231] 1.197, [0213] 1.296, [0132] 1.395
+        What one would try first:
+          identity         [0123]  rank 6  1.49 x
+          ring             [0231]  rank 3  1.20 x
+          ring-seats       [0312]  rank 2  1.10 x
+          ring-back        [0132]  rank 5  1.40 x
+          ring-back-seats  [0132]  rank 5  1.40 x
+          even-odd         [0213]  rank 4  1.30 x
+          even-odd-seats   [0213]  rank 4  1.30 x
+        "#);
+    }
+
+    #[test]
+    fn one_run_has_less_to_say() {
+        let text = summary(&ranking(1));
+        assert!(text.contains("One run does not tell") && !text.contains("correlation"), "{text}");
+        assert_eq!(csv(&ranking(1)).lines().nth(1), Some("1,[0321],5,1002,1002,"));
+    }
+
+    #[test]
+    fn a_line_a_mapping() {
+        insta::assert_snapshot!(csv(&ranking(2)), @r#"
+        rank,mapping,index,mean_ns,run1_ns,run2_ns,may_be_best
+        1,[0321],5,1013.5,1002,1025,true
+        2,[0312],4,1114,1101,1127,false
+        3,[0231],3,1213,1200,1226,false
+        4,[0213],2,1313.5,1302,1325,false
+        5,[0132],1,1414,1401,1427,false
+        6,[0123],0,1513,1500,1526,false
+        "#);
+    }
+
+    #[test]
+    fn a_curve_a_run_and_the_mean() {
+        insta::assert_snapshot!("curves", svg::ranking(&ranking(2)).replace("><", ">\n<"));
+        assert_eq!(svg::ranking(&ranking(1)).matches("<polyline").count(), 1);
+        assert_eq!(svg::ranking(&ranking(40)).matches("<polyline").count(), 7, "more colours than that there are not");
+    }
+
+    #[test]
+    fn how_it_was_run_stays_inside_the_picture() {
+        let mut long = ranking(2);
+        long.setup.variant = Variant::Default;
+        (long.setup.choice.sample, long.setup.choice.is_reduced_by_symmetry) = (Some(4), true);
+        let picture = svg::ranking(&long);
+        let texts = picture.split("<text class=\"about\"").skip(1).filter_map(|part| part.split(['>', '<']).nth(1));
+        let lines: Vec<&str> = texts.collect();
+        assert_eq!(lines[2], "a sample: the mappings below, the others at random");
+        assert!(lines.iter().all(|line| line.len() <= 80) && lines.join("; ") == about(&long), "{lines:?}");
+    }
+
+    #[test]
+    fn names_stay_text() {
+        let mut hostile = ranking(2);
+        hostile.setup.pattern = "a\n\u{1b}[31m</title><script>alert(1)</script>".into();
+        assert!(!summary(&hostile).contains('\u{1b}'));
+        assert!(!svg::ranking(&hostile).contains("<script") && !svg::ranking(&hostile).contains('\u{1b}'));
+        assert!(!html::ranking(&hostile).contains("<script>alert"));
+    }
+}

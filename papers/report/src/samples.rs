@@ -1,0 +1,30 @@
+//! Results for the tests of this crate, built by hand.
+
+use seatmap_experiments::rank::{Choice, Ranking, Setup, Times, Variant};
+
+/// A ring of four, its six mappings a tenth apart.
+pub(crate) fn ranking(runs: u32) -> Ranking {
+    let setup = Setup {
+        machine: "cell-test".into(),
+        machine_hash: "00".into(),
+        pus: (0..6).collect(),
+        pattern: "ring:4:bidirectional".into(),
+        tasks: 4,
+        is_unidirectional: false,
+        messages: Vec::new(),
+        packet_bytes: 1024,
+        rounds: 20,
+        entry_bytes: 16,
+        poll_cycles: 60,
+        runs,
+        variant: Variant::Pinned,
+        seed: 1,
+        choice: Choice::default(),
+    };
+    let mut times = Times::new((0..6).collect(), runs);
+    for job in times.missing() {
+        let noise = f64::from((job.index as u32 + job.run) % 3);
+        times.set(job, 1000.0 + 100.0 * (5 - job.index) as f64 + 25.0 * f64::from(job.run) + noise);
+    }
+    Ranking::new(setup, None, &times).unwrap()
+}

@@ -1,0 +1,100 @@
+//! The one sentence that each page begins with: the meaning of its figures, computed from them.
+
+use seatmap_experiments::channels::slices::Slices;
+use seatmap_experiments::channels::{Figures, Found, Gain};
+use seatmap_experiments::rank::Ranking;
+use seatmap_report::counted;
+
+/// A speed-up that differs from 1 by less is not worth a move.
+const NO_GAIN: f64 = 0.02;
+
+/// The gain of a good mapping.
+pub(crate) fn of_ranking(ranking: &Ranking) -> String {
+    let found = format!(
+        "Of {} mappings {} is the fastest; one at random takes {:.2} times as long in the mean, the worst {:.2} times",
+        ranking.mappings, ranking.best, ranking.mean_to_best, ranking.best_to_worst
+    );
+    match ranking.may_be_best {
+        Some(set) if set.mappings == 1 => {
+            format!("{found}, and no other may be the best ({:.0} % confidence).", 100.0 * set.confidence)
+        }
+        Some(set) => format!(
+            "{found}, but {} of them may be the best ({:.0} % confidence).",
+            set.mappings,
+            100.0 * set.confidence
+        ),
+        None => format!("{found}; one run does not tell which others may be the best."),
+    }
+}
+
+/// The gain of seats near homes.
+pub(crate) fn of_channels(found: &Found) -> String {
+    match &found.figures {
+        Figures::Curve(told) => format!(
+            "Over this line CPU {} is nearest to CPU {}, {:.0} cycles, and the farthest takes {:.1} times as long: seat the partner \
+             near the line's home.",
+            told.nearest,
+            told.from,
+            told.least_cycles,
+            told.most_cycles / told.least_cycles
+        ),
+        Figures::Slices(told) => of_slices(told),
+        Figures::Gain(told) => of_gain(told),
+    }
+}
+
+fn of_slices(told: &Slices) -> String {
+    let percent = 100.0 * (1.0 - told.sliced.median_cycles / told.random.median_cycles);
+    let word = if percent < 0.0 { "more" } else { "fewer" };
+    let advice =
+        if percent > 100.0 * NO_GAIN { "keep pairs in slices of their own" } else { "slices gain nothing here" };
+    format!("In slices the median pair takes {:.0} % {word} cycles than at random: {advice}.", percent.abs())
+}
+
+fn of_gain(told: &Gain) -> String {
+    let advice = match told.median {
+        gain if gain > 1.0 + NO_GAIN => "search for the homes of the lines before seating the threads",
+        gain if gain < 1.0 - NO_GAIN => "the search for homes costs more than it gains",
+        _ => "the search for homes pays for itself and no more",
+    };
+    let comparisons = counted(told.speed_ups.len(), "comparison");
+    format!(
+        "Seated near the homes of its lines a run is {:.2} times as fast as usual (median of {comparisons}, the search included): {advice}.",
+        told.median
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn a_ranking_says_what_a_mapping_is_worth() {
+        let all = [1, 2].map(|runs| of_ranking(&samples::ranking(runs)));
+        insta::assert_snapshot!(all.join("\n"), @"
+        Of 6 mappings [0321] is the fastest; one at random takes 1.25 times as long in the mean, the worst 1.50 times; one run does not tell which others may be the best.
+        Of 6 mappings [0321] is the fastest; one at random takes 1.25 times as long in the mean, the worst 1.49 times, and no other may be the best (95 % confidence).
+        ");
+    }
+
+    #[test]
+    fn gains_and_losses_have_their_own_advice() {
+        let gain = |median| Gain {
+            speed_ups: vec![median; 3],
+            mean: median,
+            median,
+            least: median,
+            most: median,
+            search_seconds: 0.0,
+            search_share: 0.0,
+            mean_without_search: median,
+            seated: None,
+        };
+        insta::assert_snapshot!([1.5, 1.0, 0.7].map(|median| of_gain(&gain(median))).join("\n"), @"
+        Seated near the homes of its lines a run is 1.50 times as fast as usual (median of 3 comparisons, the search included): search for the homes of the lines before seating the threads.
+        Seated near the homes of its lines a run is 1.00 times as fast as usual (median of 3 comparisons, the search included): the search for homes pays for itself and no more.
+        Seated near the homes of its lines a run is 0.70 times as fast as usual (median of 3 comparisons, the search included): the search for homes costs more than it gains.
+        ");
+    }
+}

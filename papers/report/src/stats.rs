@@ -1,0 +1,209 @@
+//! The cost of communication, in the terminal.
+
+use seatmap_document::visible;
+use seatmap_experiments::cell_stats::{Figure, Outcome, Point, Series, Spread, Survey};
+use seatmap_statistics::words::counted;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+/// One experiment.
+#[must_use]
+pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
+    let machine = visible(machine);
+    let mut text = format!("{} on {machine}\n  latency    {} ns\n", outcome.function, number(outcome.latency_ns));
+    if let Some(Spread { batches, p10_ns, mad_ns, ci95_low_ns, ci95_high_ns }) = outcome.spread {
+        let [low, high, p10, mad] = [ci95_low_ns, ci95_high_ns, p10_ns, mad_ns].map(number);
+        text += &format!(
+            "             the median of {batches}, 95 % {low} to {high}; p10 {p10}, MAD {mad}\n",
+            batches = counted(batches, "batch")
+        );
+    }
+    if let Some(gbps) = outcome.bandwidth_gbps {
+        text += &format!("  bandwidth  {gbps:.2} GB/s\n");
+    }
+    if outcome.per_spe.len() > 1 {
+        text += "  PU         latency    bandwidth\n";
+        for task in &outcome.per_spe {
+            let gbps = task.bandwidth_gbps.map_or_else(String::new, |gbps| format!("  {gbps:>7.2} GB/s"));
+            text += &format!("  {:<6} {:>11} ns{gbps}\n", task.pu, number(task.latency_ns));
+        }
+    }
+    let run = outcome.iterations;
+    match run.cmp(&wanted) {
+        Ordering::Less => text += &format!("Of {wanted} operations {run} were run: the model repeats itself.\n"),
+        Ordering::Greater => {
+            text += &format!("{run} operations were run: in fewer the workers' runs did not overlap.\n")
+        }
+        Ordering::Equal => {}
+    }
+    text
+}
+
+/// Everything: a table of single figures, and the figures' ends.
+#[must_use]
+pub fn survey(machine: &str, survey: &Survey) -> String {
+    let width = survey.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
+    let mut text = visible(machine) + "\n\n";
+    for row in &survey.rows {
+        text += &format!("  {:<width$}  {:>12} ns\n", row.what, number(row.latency_ns));
+    }
+    for refused in &survey.refused {
+        text += &format!("  {:<width$}  {:>12}     {}\n", refused.what, "-", refused.why);
+    }
+    for figure in &survey.figures {
+        text += &table(figure);
+    }
+    text += "\nWhat to make of it\n";
+    for line in recommendations(survey) {
+        text += &format!("  - {line}\n");
+    }
+    text
+}
+
+/// Latency and bandwidth by size, a column a curve, every second size; "-" where the figure was refused.
+fn table(figure: &Figure) -> String {
+    let mut text = format!("\n{} (ns, GB/s)\n  {:>9}", figure.title, figure.across);
+    for series in &figure.series {
+        text += &format!("  {:>24}", series.name);
+    }
+    text.push('\n');
+    let all: BTreeSet<u64> = figure.series.iter().flat_map(|series| &series.points).map(|point| point.at).collect();
+    let shown = all.iter().rev().step_by(2).collect::<Vec<_>>();
+    for at in shown.into_iter().rev() {
+        text += &format!("  {at:>9}");
+        for series in &figure.series {
+            text += &format!("  {:>24}", at_of(series, *at).map_or_else(|| "-".to_owned(), cell));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The point of a curve there; `None` where its figure was refused.
+fn at_of(series: &Series, at: u64) -> Option<&Point> {
+    series.points.iter().find(|point| point.at == at)
+}
+
+fn cell(point: &Point) -> String {
+    match point.bandwidth_gbps {
+        Some(gbps) => format!("{}  {gbps:>6.2}", number(point.latency_ns)),
+        None => number(point.latency_ns),
+    }
+}
+
+/// The paper's section 5, drawn from the figures at hand.
+#[must_use]
+pub fn recommendations(survey: &Survey) -> Vec<String> {
+    let row = |name: &str| survey.rows.iter().find(|row| row.what.starts_with(name)).map(|row| row.latency_ns);
+    let mut said = Vec::new();
+    if let (Some(thread), Some(message)) = (row("thread"), row("mailbox")) {
+        said.push(format!("Create threads once: one costs as much as {:.0} mailbox messages.", thread / message));
+    }
+    if let (Some(mapped), Some(called)) = (row("mailbox, controller"), row("mailbox, the same by a system call")) {
+        said.push(format!("Write mapped registers, not system calls: {:.0} times faster.", called / mapped));
+    }
+    let is_between = |what: &str| what.starts_with("mailbox") && !what.contains("controller");
+    let between = |chip: &str| survey.rows.iter().find(|r| is_between(&r.what) && r.what.ends_with(chip));
+    if let (Some(near), Some(far)) = (between("same chip"), between("chip 1")) {
+        said.push(format!(
+            "Keep partners on one chip: a message across takes {:.1} times as long.",
+            far.latency_ns / near.latency_ns
+        ));
+    }
+    if let Some(best) = survey
+        .rows
+        .iter()
+        .filter(|r| r.what.starts_with("barrier"))
+        .min_by(|a, b| a.latency_ns.total_cmp(&b.latency_ns))
+    {
+        said.push(format!("The quickest {} takes {} ns.", best.what, number(best.latency_ns)));
+    }
+    said.extend(buffers(survey));
+    said.extend(lists(survey));
+    said.extend(memories(survey));
+    said
+}
+
+fn figure<'a>(survey: &'a Survey, begins: &str) -> Option<&'a Figure> {
+    survey.figures.iter().find(|figure| figure.title.starts_with(begins))
+}
+
+/// Up to where private buffers are better than shared ones, for the most workers.
+fn buffers(survey: &Survey) -> Option<String> {
+    let points =
+        |sort: &str| figure(survey, &format!("GETs on {sort}")).and_then(|f| f.series.last()).map(|s| &s.points);
+    let (shared, private) = (points("shared")?, points("private")?);
+    let better = shared.iter().zip(private).filter(|(shared, private)| private.latency_ns < 0.95 * shared.latency_ns);
+    let last = better.map(|(point, _)| point.at).max()?;
+    Some(format!(
+        "Give every worker a buffer of its own for transfers up to {last} bytes; beyond, sharing costs nothing."
+    ))
+}
+
+/// How many elements a list may have before it costs.
+fn lists(survey: &Survey) -> Option<String> {
+    let points = &figure(survey, "Lists of GETs")?.series.last()?.points;
+    let plain = points.first()?.latency_ns;
+    let last = points.iter().take_while(|point| point.latency_ns < 1.1 * plain).last()?;
+    let worst = points.last()?;
+    Some(format!(
+        "Lists of 16 KiB cost nothing up to {} elements; {} elements take {:.1} times as long.",
+        last.at,
+        worst.at,
+        worst.latency_ns / plain
+    ))
+}
+
+/// The cost of far memory, where there is one.
+fn memories(survey: &Survey) -> Option<String> {
+    let eight = |module: usize| {
+        let figure = figure(survey, &format!("GETs on private buffers of memory {module}"))?;
+        let series = figure.series.iter().find(|series| series.name.starts_with("8 "))?;
+        Some((&series.name, series.points.last()?.bandwidth_gbps?))
+    };
+    let ((eight, near), (_, far)) = (eight(0)?, eight(1)?);
+    (far < 0.95 * near).then(|| {
+        format!(
+            "Allocate next to the chip that works: {eight} get {near:.1} GB/s there and {far:.1} GB/s from the other."
+        )
+    })
+}
+
+fn number(ns: f64) -> String {
+    if ns < 10_000.0 { format!("{ns:.1}") } else { format!("{ns:.0}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_experiments::cell_stats::{Refused, Row};
+
+    #[test]
+    fn a_refused_figure_is_a_dash_and_its_reason() {
+        let curve = |name: &str, counts: &[u64]| {
+            let point = |at: &u64| Point { at: *at, latency_ns: 5.0, bandwidth_gbps: None };
+            Series { name: name.to_owned(), points: counts.iter().map(point).collect() }
+        };
+        let found = Survey {
+            rows: vec![Row { what: "futex".to_owned(), latency_ns: 9.0 }],
+            figures: vec![Figure {
+                title: "Atomics".to_owned(),
+                across: "workers",
+                series: vec![curve("shared", &[1]), curve("private", &[1, 2])],
+            }],
+            refused: vec![Refused { what: "swap".to_owned(), why: "apart".to_owned() }],
+        };
+        insta::assert_snapshot!(survey("host", &found), @r"
+        host
+
+          futex           9.0 ns
+          swap              -     apart
+
+        Atomics (ns, GB/s)
+            workers                    shared                   private
+                  2                         -                       5.0
+
+        What to make of it
+        ");
+    }
+}

@@ -1,0 +1,241 @@
+//! Tables of a study: one figure under several conditions, a row each.
+
+use super::{number, with_program};
+use serde::{Deserialize, Serialize};
+
+/// The word of a row's command that a column's own word replaces.
+const COLUMN: &str = "COLUMN";
+
+/// A table, as a study's file has it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// A title.
+    pub title: String,
+    /// The meaning of the figures, and how to read them.
+    pub about: String,
+    /// The heading of the column with the rows' names.
+    pub rows: String,
+    /// Where in each command's JSON the figure is: a pointer (RFC 6901).
+    pub value: String,
+    /// The divisor of each figure, where it is not shown as it is.
+    #[serde(default)]
+    pub per: Option<f64>,
+    /// The columns.
+    pub column: Vec<Column>,
+    /// The rows.
+    pub row: Vec<TableRow>,
+    /// Whether a last row says what the published ratio adds to the first row: that row times the ratio less one.
+    #[serde(default)]
+    pub has_excess: bool,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its heading.
+    pub name: String,
+    /// Its words in the rows' commands, in the place of COLUMN.
+    pub word: String,
+    /// The published figure, or the ratio for the excess.
+    #[serde(default)]
+    pub published: Option<f64>,
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableRow {
+    /// Its name.
+    pub what: String,
+    /// The command, with COLUMN for the column's words.
+    pub command: String,
+    /// A remark on the row.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// A table with its figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FoundTable {
+    /// Its title.
+    pub title: String,
+    #[serde(skip)]
+    about: String,
+    #[serde(skip)]
+    heading: String,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows.
+    pub rows: Vec<FoundRow>,
+    #[serde(skip)]
+    has_excess: bool,
+}
+
+/// A row with its figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FoundRow {
+    /// Its name.
+    pub what: String,
+    /// Its commands, one a column.
+    pub commands: Vec<String>,
+    /// Its figures, one a column.
+    pub ours: Vec<f64>,
+    #[serde(skip)]
+    note: Option<String>,
+}
+
+impl Table {
+    /// The commands of a row, without their program, one a column.
+    pub fn commands(&self, row: &TableRow) -> Vec<String> {
+        self.column.iter().map(|column| row.command.replace(COLUMN, &column.word)).collect()
+    }
+
+    /// The table with the figures of its rows' commands.
+    ///
+    /// # Errors
+    /// Those of `run`, which gives the figure of a command.
+    pub fn found<E>(&self, mut run: impl FnMut(&str) -> Result<f64, E>) -> Result<FoundTable, E> {
+        let mut rows = Vec::with_capacity(self.row.len());
+        for row in &self.row {
+            let commands = self.commands(row);
+            let ours = commands.iter().map(|command| Ok(run(command)? / self.per.unwrap_or(1.0)));
+            rows.push(FoundRow {
+                what: row.what.clone(),
+                ours: ours.collect::<Result<_, E>>()?,
+                commands: commands.iter().map(|command| with_program(command)).collect(),
+                note: row.note.clone(),
+            });
+        }
+        Ok(FoundTable {
+            title: self.title.clone(),
+            about: self.about.clone(),
+            heading: self.rows.clone(),
+            columns: self.column.clone(),
+            rows,
+            has_excess: self.has_excess,
+        })
+    }
+}
+
+impl FoundTable {
+    /// The commands of all rows.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().flat_map(|row| row.commands.iter().map(String::as_str))
+    }
+
+    /// Name and figures of each line, the published ones first.
+    fn lines(&self) -> Vec<(&str, Vec<Option<f64>>)> {
+        let published: Vec<Option<f64>> = self.columns.iter().map(|column| column.published).collect();
+        let ours = self.rows.iter().map(|row| (row.what.as_str(), row.ours.iter().copied().map(Some).collect()));
+        match (self.has_excess, self.rows.first()) {
+            (true, Some(first)) => {
+                let excess =
+                    published.iter().zip(&first.ours).map(|(ratio, ours)| ratio.map(|ratio| (ratio - 1.0) * ours));
+                let last = ("what the published worst mapping takes beyond the first row", excess.collect());
+                ours.chain([last]).collect()
+            }
+            _ => [("published", published)]
+                .into_iter()
+                .filter(|(_, all)| all.iter().any(Option::is_some))
+                .chain(ours)
+                .collect(),
+        }
+    }
+
+    /// The last column over the first.
+    fn growth(figures: &[Option<f64>]) -> Option<f64> {
+        let (first, last) = (figures.first().copied()??, figures.last().copied()??);
+        (figures.len() > 1).then_some(last / first)
+    }
+
+    /// The table as text for a terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let lines = self.lines();
+        let width = lines.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
+        let mut text = format!("\n{}\n{:<width$}", self.title, "");
+        for column in &self.columns {
+            text += &format!("  {:>8}", column.name);
+        }
+        text += "    growth\n";
+        for (what, figures) in lines {
+            text += &format!("{what:<width$}");
+            for figure in &figures {
+                text += &format!("  {:>8}", figure.map_or_else(String::new, number));
+            }
+            text += &format!("  {:>8}\n", Self::growth(&figures).map_or_else(String::new, number));
+        }
+        text
+    }
+
+    /// The table as a part of a page.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = format!("\n## {}\n\n{}\n\n| {} |", self.title, self.about.trim(), self.heading);
+        let names = self.columns.iter().map(|column| format!(" {} |", column.name));
+        text += &names.collect::<String>();
+        text += &format!(" last over first |\n|---|{}---|\n", "---|".repeat(self.columns.len()));
+        for (what, figures) in self.lines() {
+            text += &format!("| {what} |");
+            for figure in figures.iter().copied().chain([Self::growth(&figures)]) {
+                text += &format!(" {} |", figure.map_or_else(String::new, number));
+            }
+            text += "\n";
+        }
+        let noted = self.rows.iter().filter_map(|row| Some((&row.what, row.note.as_ref()?)));
+        let notes: String = noted.map(|(what, note)| format!("- **{what}**: {note}\n")).collect();
+        if notes.is_empty() { text } else { text + "\n" + &notes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(has_excess: bool) -> FoundTable {
+        let column =
+            |name: &str, published| Column { name: name.into(), word: name.into(), published: Some(published) };
+        let row = |what: &str, note: Option<&str>| TableRow {
+            what: what.into(),
+            command: format!("rank --packet COLUMN --set {what}"),
+            note: note.map(str::to_owned),
+        };
+        let table = Table {
+            title: "Spread".into(),
+            about: "Worst over best.".into(),
+            rows: "mechanism".into(),
+            value: "/best_to_worst".into(),
+            per: Some(2.0),
+            column: vec![column("2k", 3.0), column("512", 9.0)],
+            row: vec![row("levels=1", Some("Nothing.")), row("levels=3", None)],
+            has_excess,
+        };
+        // The length of a command stands for its figure.
+        table.found(|command| Ok::<f64, ()>(command.len() as f64)).unwrap()
+    }
+
+    #[test]
+    fn each_row_runs_a_command_a_column() {
+        let commands: Vec<String> = table(false).commands().map(str::to_owned).collect();
+        assert_eq!(commands[1], "seatmap-papers rank --packet 512 --set levels=1");
+        assert_eq!(commands.len(), 4);
+    }
+
+    #[test]
+    fn a_page_has_the_published_figures_first() {
+        let page = table(false).markdown();
+        let rows = "| mechanism | 2k | 512 | last over first |\n|---|---|---|---|\n| published | 3.000 | 9.000 | 3.000 |\n\
+                    | levels=1 | 15.500 | 16.000 | 1.032 |\n| levels=3 | 15.500 | 16.000 | 1.032 |\n";
+        assert_eq!(page, format!("\n## Spread\n\nWorst over best.\n\n{rows}\n- **levels=1**: Nothing.\n"));
+        let text = table(false).text();
+        assert_eq!(text.lines().nth(4), Some("levels=1     15.500    16.000     1.032"), "{text}");
+    }
+
+    #[test]
+    fn an_excess_is_the_published_ratio_less_one_times_the_first_row() {
+        let lines = table(true).lines().into_iter().map(|(_, figures)| figures).collect::<Vec<_>>();
+        assert_eq!(lines, [[Some(15.5), Some(16.0)], [Some(15.5), Some(16.0)], [Some(31.0), Some(128.0)]]);
+    }
+}

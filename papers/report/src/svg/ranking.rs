@@ -1,0 +1,86 @@
+//! Times over ranks, as in the figures of Keller & Varbanescu 2010: the mean as a line that rises, each run around it.
+
+use crate::ranking::about;
+use maud::{Markup, html};
+use seatmap_experiments::rank::Ranking;
+use seatmap_report::Unit;
+use seatmap_report::svg::Title;
+use seatmap_report::svg::curves::{COLOURS, Curve, WIDTH, curves, drawing, height};
+use seatmap_report::svg::number;
+
+/// Room for the title, above.
+const TITLE: f64 = 30.0;
+/// Height of a line below it.
+const LINE: f64 = 14.0;
+/// Letters of such a line, of 6 units each.
+const LETTERS: usize = (WIDTH / 6.0) as usize;
+/// Points of a curve; more could not be told apart.
+const MOST_POINTS: usize = 4000;
+/// Runs that are drawn one by one: as many as there are colours for.
+const MOST_RUNS: usize = COLOURS.len() - 1;
+
+/// The titles of the axes. The times fill the height, so that mappings that differ by little can be told apart.
+const ACROSS: Title = Title { text: "rank by the mean over the runs", unit: Unit::Whole };
+const UP: Title = Title { text: "time of a mapping; the axis does not begin at 0", unit: Unit::Time };
+
+/// Times of all mappings over their ranks, as a standalone picture.
+#[must_use]
+pub fn ranking(ranking: &Ranking) -> String {
+    // XML knows no control characters, not even as references.
+    let title = seatmap_document::visible(&format!("{} on {}", ranking.setup.pattern, ranking.setup.machine));
+    let lines = lines(&about(ranking));
+    let (drawn, above) = (drawn(ranking), TITLE + LINE * lines.len() as f64 + 6.0);
+    let height = number(above + height(&drawn));
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) width=(WIDTH) height=(height)
+            role="img" font-family="system-ui, sans-serif" font-size="11" {
+            title { (title) }
+            rect width=(WIDTH) height=(height) fill="#fff" {}
+            text x="0" y="20" font-size="15" font-weight="600" fill="#1b1f24" { (title) }
+            @for (at, line) in lines.iter().enumerate() {
+                text.about x="0" y=(number(TITLE + LINE * at as f64 + 8.0)) fill="#57606a" { (line) }
+            }
+            g transform=(format!("translate(0 {})", number(above))) {
+                @if let Some(drawing) = drawing(&drawn, ACROSS, UP) { (drawing) }
+            }
+        }
+    };
+    picture.into_string() + "\n"
+}
+
+/// The curves for a page, which has the words.
+pub(crate) fn picture(ranking: &Ranking) -> Markup {
+    curves(&drawn(ranking), ACROSS, UP)
+}
+
+/// Clauses in lines that fit into the picture.
+fn lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for clause in text.split("; ") {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + clause.chars().count() + 2 <= LETTERS => {
+                *line += &format!("; {clause}");
+            }
+            _ => lines.push(clause.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Each run, and the mean above them.
+fn drawn(ranking: &Ranking) -> Vec<Curve> {
+    let runs = ranking.setup.runs as usize;
+    let several = if runs > 1 { runs.min(MOST_RUNS) } else { 0 };
+    let run = |run: usize| Curve {
+        width: 0.8,
+        ..Curve::new(run, &format!("run {}", run + 1), points(ranking, |row| ranking.ranking[row].runs_ns[run]))
+    };
+    let mean = points(ranking, |row| ranking.ranking[row].mean_ns);
+    let mean = Curve { width: 2.2, ..Curve::new(MOST_RUNS, "mean", mean) };
+    (0..several).map(run).chain([mean]).collect()
+}
+
+fn points(ranking: &Ranking, ns: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
+    let step = ranking.mappings.div_ceil(MOST_POINTS).max(1);
+    (0..ranking.mappings).step_by(step).map(|row| ((row + 1) as f64, ns(row))).collect()
+}

@@ -1,0 +1,47 @@
+//! A program in C whose files and console are at the other end of a socket.
+
+use crate::installed::{How, can_compile, library};
+use seatmap_ninep::{Export, FileSession, serve};
+use std::fs;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::Output;
+
+/// Runs it with a server of this folder, and with its own standard input as the channel.
+fn run(how: How, folder: &std::path::Path) -> Output {
+    let (own, other) = UnixStream::pair().unwrap();
+    let console = fs::File::create(folder.join("console")).unwrap();
+    let export = Export::new(folder, false).unwrap();
+    let server =
+        std::thread::spawn(move || serve(own, FileSession::new(export, Some(Box::new(console) as Box<dyn Write>))));
+    let mut command = library().command("examples/files.c", how, false);
+    let output = command.stdin(OwnedFd::from(other)).env("SEATMAP_9P_FD", "0").output().unwrap();
+    drop(command);
+    server.join().unwrap().unwrap();
+    output
+}
+
+#[test]
+fn a_program_in_c_copies_without_rights() {
+    if !can_compile() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in"), "content").unwrap();
+    let output = run(How::Shared, folder.path());
+    assert!(output.status.success(), "{output:?}");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!((read("out").as_str(), read("console").as_str()), ("content", "copied\n"));
+}
+
+#[test]
+fn what_the_channel_says_is_told() {
+    if !can_compile() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(How::Shared, folder.path());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "by the channel: No such file or directory (os error 2)\n");
+}

@@ -1,0 +1,30 @@
+//! The guide's page on workers: these tests compile its programs and check that they do as the page says.
+
+use crate::installed::{How, can_compile, example, library, stdout};
+use std::path::Path;
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+#[test]
+fn the_page_shows_the_examples_word_for_word() {
+    let page = read("../../docs/papers/src/workers.md");
+    for (language, file) in [("rust", "../../cell/worker/examples/sum.rs"), ("c", "examples/sum.c")] {
+        let block = format!("```{language}\n{}```\n", read(file));
+        assert!(page.contains(&block), "{file} is not on the page as it is");
+    }
+}
+
+#[test]
+fn rust_and_c_find_the_same_sum() {
+    if !can_compile() {
+        return;
+    }
+    let c = stdout(&mut library().command("examples/sum.c", How::Shared, false));
+    assert_eq!(stdout(&mut example("seatmap-worker", "sum")), c);
+    assert!(
+        read("../../docs/papers/src/workers.md").contains(&format!("```text\n{c}```")),
+        "the page prints something else"
+    );
+}
