@@ -270,7 +270,9 @@ pub fn failed(error: LaunchError) -> CliError {
         LaunchError::Execute { .. } | LaunchError::NoSuchProcess(_) | LaunchError::NeedsForce { .. } => {
             CliError::input(error)
         }
-        LaunchError::Proc(_) | LaunchError::System { .. } | LaunchError::Forbidden(_) => CliError::work(error),
+        LaunchError::Proc(_) | LaunchError::System { .. } | LaunchError::Forbidden(_) | LaunchError::Unseen { .. } => {
+            CliError::work(error)
+        }
     }
 }
 
