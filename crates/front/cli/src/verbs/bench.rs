@@ -9,8 +9,10 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
 use crate::place::host_name;
+use crate::verbs;
 use room::Room;
 use seatmap_launch::Executable;
+use seatmap_launch::share::SoleWork;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_report::{bench, html};
@@ -39,6 +41,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     let better = better(typed)?;
     let commands = commands(typed)?;
     let baseline = typed.baseline.as_deref().map(|path| baseline(path, &typed.metric)).transpose()?;
+    verbs::run::check_sole(SoleWork::Bench)?;
     let interrupt = Interrupt::listen()?;
     let room = Room::take(typed, wanted(typed, baseline.as_ref()).as_ref())?;
     let contestants: Vec<Contestant> = commands.iter().map(|command| room.contestant(command)).collect();

@@ -12,6 +12,7 @@ use crate::{input, place, plan_input, stdio};
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
 use seatmap_launch::sets::Computer;
+use seatmap_launch::share::SoleWork;
 use seatmap_launch::{
     Behind, Beyond, Ending, Executable, Launch, LaunchError, LaunchOptions, ProgramMemory, Report, SeatAllocator,
     SeatList, SeatRule, asks, attach, sets, share,
@@ -239,6 +240,12 @@ fn seating(typed: &Run, planned: Option<&Planned>) -> Result<SeatAllocator, CliE
 pub fn this_start() -> Result<Start, CliError> {
     let here_cpus = Cpus::read().map_err(CliError::work)?.allowed.len();
     share::this_start(&Root::new("/"), here_cpus).map_err(CliError::input)
+}
+
+/// Checks that work on all CPUs of this node is not done by several starts of one command, against each other.
+pub fn check_sole(work: SoleWork) -> Result<(), CliError> {
+    let here_cpus = Cpus::read().map_err(CliError::work)?.allowed.len();
+    work.check(&Root::new("/"), here_cpus).map_err(CliError::input)
 }
 
 /// Says which seats this start takes, where there are others beside it.
