@@ -2,6 +2,7 @@
 
 mod table;
 
+use seatmap_document::{visible, visible_lines};
 use serde::{Deserialize, Serialize};
 pub use table::{Column, FoundTable, Table, TableRow};
 
@@ -73,6 +74,30 @@ pub enum StudyError {
     /// Another format, or a version of this one that is not known here.
     #[error("its format is '{0}', and this program reads {FORMAT}")]
     Format(String),
+    /// A page or picture would lie in another folder than the one that the user names.
+    #[error("'{0}' names a file of the study; write letters, digits, '-', '_' and '.', and no folder")]
+    File(String),
+}
+
+/// Whether a text names a file in a folder, and can stand in a page as it is.
+fn is_file_name(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain)
+}
+
+/// A text of a study on one line.
+fn line(text: &str) -> String {
+    visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// A text of a study in a page: it makes no tags of its own.
+fn prose(text: &str) -> String {
+    visible_lines(text.trim().replace('<', "&lt;"))
+}
+
+/// A text of a study in a line of a page, or in a column of a table.
+fn column(text: &str) -> String {
+    prose(&line(text)).replace('|', "\\|")
 }
 
 impl Study {
@@ -90,7 +115,14 @@ impl Study {
                 problem: error.message().to_owned(),
             }
         })?;
-        if study.format == FORMAT { Ok(study) } else { Err(StudyError::Format(study.format)) }
+        if study.format != FORMAT {
+            return Err(StudyError::Format(visible(&study.format)));
+        }
+        let mut files = std::iter::once(&study.name).chain(study.picture.iter().map(|picture| &picture.file));
+        match files.find(|file| !is_file_name(file)) {
+            Some(file) => Err(StudyError::File(visible(file))),
+            None => Ok(study),
+        }
     }
 }
 
@@ -205,7 +237,7 @@ impl Figure {
 /// A study as text for a terminal.
 #[must_use]
 pub fn text(study: &Study, found: &[Found], tables: &[FoundTable]) -> String {
-    let mut text = format!("{}\n{}\n\n", study.title, study.about);
+    let mut text = format!("{}\n{}\n\n", line(&study.title), line(&study.about));
     if !found.is_empty() {
         text += &(figures(found) + "\n" + &summary(found) + "\n");
     }
@@ -217,16 +249,16 @@ pub fn text(study: &Study, found: &[Found], tables: &[FoundTable]) -> String {
 
 /// The figures as lines of text.
 fn figures(found: &[Found]) -> String {
-    let width = found.iter().map(|one| one.what.chars().count()).max().unwrap_or(0);
+    let names: Vec<String> = found.iter().map(|one| line(&one.what)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for one in found {
+    for (one, name) in found.iter().zip(&names) {
         text += &format!(
-            "{:<5} {:<width$}  {:>12}  {:>12} {:<5} {:>6}  {}\n",
+            "{:<5} {name:<width$}  {:>12}  {:>12} {:<5} {:>6}  {}\n",
             if one.is_met { "met" } else { "MISS" },
-            one.what,
             one.published.map_or_else(String::new, number),
             number(one.ours),
-            one.unit,
+            line(&one.unit),
             one.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
             if one.kind == Kind::Check { "check" } else { "calibration" },
         );
@@ -248,28 +280,29 @@ pub fn summary(found: &[Found]) -> String {
 /// A study as a page of the guide.
 #[must_use]
 pub fn markdown(study: &Study, found: &[Found], tables: &[FoundTable]) -> String {
-    let mut text = format!("# {}\n\n{}\n\n{}\n\n", study.title, study.paper, study.about);
+    let mut text = format!("# {}\n\n{}\n\n{}\n\n", column(&study.title), prose(&study.paper), prose(&study.about));
     let met = if found.is_empty() { String::new() } else { summary(found) + " " };
     text += &format!("{met}`seatmap-papers study {}` prints this again.\n", study.name);
     if !found.is_empty() {
         text += &figure_table(found);
     }
     for picture in &study.picture {
-        text += &format!("\n![{}]({})\n\n{}\n", picture.title, picture.file, picture.title);
+        let title = column(&picture.title);
+        text += &format!("\n![{title}]({})\n\n{title}\n", picture.file);
     }
     for table in tables {
         text += &table.markdown();
     }
     text += &misses(found);
     if let Some(conclusion) = &study.conclusion {
-        text += &format!("\n## What follows\n\n{}\n", conclusion.trim());
+        text += &format!("\n## What follows\n\n{}\n", prose(conclusion));
     }
     text += "\n## The commands\n\n```sh\n";
     let mut commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
     commands.extend(tables.iter().flat_map(FoundTable::commands));
     commands.dedup();
     for command in commands {
-        text += &format!("{}\n", command.replace(" / ", "\n"));
+        text += &format!("{}\n", line(command).replace(" / ", "\n"));
     }
     text + "```\n"
 }
@@ -278,11 +311,11 @@ pub fn markdown(study: &Study, found: &[Found], tables: &[FoundTable]) -> String
 fn figure_table(found: &[Found]) -> String {
     let mut text = "\n| | figure | published | ours | ratio | kind |\n|---|---|---|---|---|---|\n".to_owned();
     for one in found {
-        let unit = if one.unit.is_empty() { String::new() } else { format!(" {}", one.unit) };
+        let unit = if one.unit.is_empty() { String::new() } else { format!(" {}", column(&one.unit)) };
         text += &format!(
             "| {} | {} | {} | {}{unit} | {} | {} |\n",
             if one.is_met { "met" } else { "**miss**" },
-            one.what,
+            column(&one.what),
             one.published.map_or_else(String::new, |published| number(published) + &unit),
             number(one.ours),
             one.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
@@ -300,7 +333,8 @@ fn misses(found: &[Found]) -> String {
     }
     let mut text = "\n## What misses, and why\n\n".to_owned();
     for one in missed {
-        text += &format!("- **{}**: {}\n", one.what, one.note.as_deref().unwrap_or("not explained yet."));
+        let note = one.note.as_deref().map_or_else(|| "not explained yet.".to_owned(), column);
+        text += &format!("- **{}**: {note}\n", column(&one.what));
     }
     text
 }

@@ -32,7 +32,7 @@ impl Program {
 
     /// Binds its threads in order, the list over and over.
     fn bind(&self, cpus: &[&[u32]]) -> Result<(), Box<dyn Error>> {
-        for (tid, cpus) in task::threads(self.pid()).into_iter().zip(cpus.iter().cycle()) {
+        for (tid, cpus) in task::threads(self.pid()).unwrap_or_default().into_iter().zip(cpus.iter().cycle()) {
             cpus.iter().copied().collect::<CpuSet>().give(tid)?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use crate::record::Record;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::attribute;
-use seatmap_os::root::Root;
+use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::task::Task;
 use std::collections::BTreeSet;
@@ -44,13 +44,15 @@ impl Stragglers {
 }
 
 /// Finds the threads outside a cell that may run on its CPUs.
-#[must_use]
-pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Stragglers {
+///
+/// # Errors
+/// [`FileError`]: the threads cannot be listed.
+pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Result<Stragglers, FileError> {
     let counts = |task: &Task| !spared.contains(&task.pid) && !task.has_ended();
     let comes = |task: &Task| counts(task) && task.cpus().is_some_and(|cpus| cpus.meets(cell));
     let (bound, free): (Vec<Task>, Vec<Task>) =
-        task::all(root).into_iter().filter(comes).partition(|task| task.is_bound);
-    Stragglers { bound: bound.len(), free }
+        task::all(root)?.into_iter().filter(comes).partition(|task| task.is_bound);
+    Ok(Stragglers { bound: bound.len(), free })
 }
 
 /// Whether a thread is one of Seatmap's own helpers: the guardian, warden or file proxy of any cell.

@@ -10,7 +10,7 @@ use crate::error::CellError;
 use crate::host::Host;
 use seatmap_machine::Profile;
 use seatmap_os::layout;
-use seatmap_os::root::Root;
+use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, irq};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ impl CpuChoice {
         let free = online.without(&taken).without(&host.claimed());
         let cores: BTreeSet<CpuSet> = free.iter().map(|cpu| core_of(&host.root, cpu, &free)).collect();
         let cores = cores.into_iter().collect();
-        Ok(CpuChoice { cores, unmovable: unmovable(&host.root), steal_percent: BTreeMap::new(), free })
+        Ok(CpuChoice { cores, unmovable: unmovable(&host.root)?, steal_percent: BTreeMap::new(), free })
     }
 
     /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they are enough, else
@@ -113,12 +113,12 @@ fn core_of(root: &Root, cpu: u32, free: &CpuSet) -> CpuSet {
     siblings.iter().chain([cpu]).filter(|cpu| free.contains(*cpu)).collect()
 }
 
-fn unmovable(root: &Root) -> BTreeMap<u32, usize> {
+fn unmovable(root: &Root) -> Result<BTreeMap<u32, usize>, FileError> {
     let mut found = BTreeMap::new();
-    for number in irq::of_devices(root).iter().filter(|number| irq::try_to_move(root, number).is_err()) {
+    for number in irq::of_devices(root)?.iter().filter(|number| irq::try_to_move(root, number).is_err()) {
         irq::goes_to(root, number).iter().for_each(|cpu| *found.entry(cpu).or_insert(0) += 1);
     }
-    found
+    Ok(found)
 }
 
 /// The mean distance from a core to those chosen already, in ns; for the first core, to all free ones, so that it is

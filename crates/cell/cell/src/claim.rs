@@ -12,7 +12,7 @@ use crate::name::Name;
 use crate::settings_lock::FOLDER;
 use seatmap_os::CpuSet;
 use seatmap_os::attribute;
-use seatmap_os::root::Root;
+use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -119,19 +119,20 @@ impl Claim {
     /// The file is there, or cannot be written.
     pub fn rewrite(&self, root: &Root, path: &Path, boot_id: &str) -> io::Result<()> {
         let mut journal = Journal::begin(path, boot_id, self.header.clone())?;
-        let masks = self.crowd.iter().flat_map(|crowd| self.masks(root, crowd));
-        let lines: Vec<Line> = masks.chain(self.changes.iter().cloned()).map(Line::Change).collect();
+        let masks = self.crowd.as_ref().map(|crowd| self.masks(root, crowd)).transpose().map_err(io::Error::other)?;
+        let lines: Vec<Line> =
+            masks.into_iter().flatten().chain(self.changes.iter().cloned()).map(Line::Change).collect();
         journal.append(&lines)?;
         journal.append(&[Line::Done])
     }
 
     /// The crowd, by the mask that its threads have still: those that are older than the cell and not noted otherwise.
-    fn masks(&self, root: &Root, (old, new): &(String, String)) -> Vec<Change> {
+    fn masks(&self, root: &Root, (old, new): &(String, String)) -> Result<Vec<Change>, FileError> {
         let narrow = CpuSet::of_list(new);
         let is_older = |ticks: u64| self.header.began_ticks.is_some_and(|began| ticks < began);
         let is_noted = |path: &str| self.changes.iter().any(|change| change.path == path);
         let may_be = |task: &task::Task| !task.is_bound && !task.is_spared(&[]) && is_older(task.started_ticks);
-        let found = task::all(root).into_iter().filter(|task| may_be(task) && task.cpus() == narrow);
+        let found = task::all(root)?.into_iter().filter(|task| may_be(task) && task.cpus() == narrow);
         let change = |task: task::Task| Change {
             what: What::Affinity,
             path: task.folder(),
@@ -139,7 +140,7 @@ impl Claim {
             new: new.clone(),
             started_ticks: Some(task.started_ticks),
         };
-        found.map(change).filter(|change| !is_noted(&change.path)).collect()
+        Ok(found.map(change).filter(|change| !is_noted(&change.path)).collect())
     }
 }
 

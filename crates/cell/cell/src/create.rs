@@ -151,7 +151,7 @@ fn furnish(
         0 => None,
         bytes => Some(memory::prepare(site, bytes)?),
     };
-    let found = census::stragglers(&host.root, &site.cell, &site.spared);
+    let found = census::stragglers(&host.root, &site.cell, &site.spared)?;
     let record = Record {
         format: record::FORMAT.to_owned(),
         name: request.name.clone(),

@@ -13,6 +13,7 @@ use crate::undo::Left;
 use seatmap_os::CpuSet;
 use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};
+use seatmap_os::root::FileError;
 
 /// Undoes a cell. A program that still runs in it is moved out, and not killed. Returns the settings that could not
 /// be put back.
@@ -81,7 +82,11 @@ fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
 
 /// Takes groups apart of which nothing is known, and puts back what only they can have changed.
 fn take_apart(host: &Host, restored: &mut Restored) {
-    let (root, orphans) = (&host.root, orphans(host));
+    let root = &host.root;
+    let orphans = match orphans(host) {
+        Ok(orphans) => orphans,
+        Err(error) => return restored.left.push(Left::unlisted(&error)),
+    };
     let cells: CpuSet =
         orphans.iter().filter(|group| is_cell(group)).flat_map(|group| orphan::cpus_of(root, group)).collect();
     for group in orphans {
@@ -112,19 +117,22 @@ fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     left
 }
 
-fn orphans(host: &Host) -> Vec<String> {
+fn orphans(host: &Host) -> Result<Vec<String>, FileError> {
     let layout = Layout::read(&host.root);
-    let bases = [layout.v2, layout.v1].into_iter().flatten();
-    bases.flat_map(|base| orphans_in(host, &base)).collect()
+    let mut found = Vec::new();
+    for base in [layout.v2, layout.v1].into_iter().flatten() {
+        found.extend(orphans_in(host, &base)?);
+    }
+    Ok(found)
 }
 
 /// Groups whose journal is still there belong to another run folder; so does the rest beside them.
-fn orphans_in(host: &Host, base: &str) -> Vec<String> {
+fn orphans_in(host: &Host, base: &str) -> Result<Vec<String>, FileError> {
     let group = |name: &String| format!("{base}/{name}");
     let (cells, others): (Vec<String>, Vec<String>) =
-        host.root.folders(base).into_iter().partition(|name| is_cell(name));
+        host.root.folders(base)?.into_iter().partition(|name| is_cell(name));
     let (kept, orphans): (Vec<String>, Vec<String>) =
         cells.iter().map(group).partition(|group| census::journal_of(&host.root, group).is_some());
     let rest = others.iter().filter(|name| *name == partition::v1::REST && kept.is_empty()).map(group);
-    orphans.into_iter().chain(rest).collect()
+    Ok(orphans.into_iter().chain(rest).collect())
 }

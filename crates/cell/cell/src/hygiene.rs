@@ -5,6 +5,7 @@
 use crate::change::{Change, What};
 use crate::settings;
 use crate::site::{Site, SiteError};
+use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, irq};
 
 /// Seconds between two updates of a CPU's memory statistics: each wakes a kernel thread there (`vm.stat_interval`,
@@ -15,9 +16,9 @@ pub(crate) const STAT_INTERVAL_S: &str = "120";
 /// returned.
 ///
 /// # Errors
-/// [`SiteError::Journal`].
+/// [`SiteError`]: the journal cannot be written, or the interrupts cannot be listed.
 pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
-    let all = irq::of_devices(site.root).into_iter();
+    let all = irq::of_devices(site.root)?.into_iter();
     let interrupts = all.filter_map(|irq| site.keep_out(What::Cpus, &irq::affinity_file(&irq))).collect();
     // The kernel may refuse to move an interrupt that could come here and never does. It does no harm, and is not
     // named.
@@ -25,12 +26,12 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     let settings = self::others(site);
     // A refusal of the kernel here is not worse than a kernel that has no such setting.
     site.try_all(settings)?;
-    Ok(left(site.root, &site.cell))
+    Ok(left(site.root, &site.cell)?)
 }
 
 /// The interrupts that go to a cell's CPUs.
-fn left(root: &Root, cell: &CpuSet) -> Vec<String> {
-    irq::of_devices(root).into_iter().filter(|irq| irq::goes_to(root, irq).meets(cell)).collect()
+fn left(root: &Root, cell: &CpuSet) -> Result<Vec<String>, FileError> {
+    Ok(irq::of_devices(root)?.into_iter().filter(|irq| irq::goes_to(root, irq).meets(cell)).collect())
 }
 
 fn others(site: &Site<'_>) -> Vec<Change> {
@@ -69,7 +70,7 @@ mod tests {
         let managed_here = ("5", "3", "3");
         let managed_elsewhere = ("6", "0-3", "1");
         let (_folder, root) = computer(&[moved, managed_here, managed_elsewhere]);
-        assert_eq!(left(&root, &set("3")), ["5"]);
+        assert_eq!(left(&root, &set("3")).unwrap(), ["5"]);
     }
 
     #[test]

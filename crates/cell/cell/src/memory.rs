@@ -79,7 +79,7 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
 /// # Errors
 /// The journal cannot be written.
 pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<Memory, SiteError> {
-    let nodes = layout::memory_nodes(site.root, &site.cell);
+    let nodes = layout::memory_nodes(site.root, &site.cell)?;
     let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
     let each = pages.div_ceil(nodes.len().max(1) as u64);
     let is_huge = add_pages(site, &nodes, each)?;

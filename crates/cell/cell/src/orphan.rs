@@ -48,7 +48,10 @@ fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
             format!("nobody knows what it was; it is {narrow}, and 'echo {online} > {path}' lets it go everywhere");
         Left { path, why }
     };
-    irq::all(root).into_iter().filter(is_narrow).map(told).collect()
+    match irq::all(root) {
+        Ok(all) => all.into_iter().filter(is_narrow).map(told).collect(),
+        Err(error) => vec![Left::unlisted(&error)],
+    }
 }
 
 fn interval(root: &Root) -> Option<Left> {

@@ -9,6 +9,7 @@ use crate::change::{Change, What};
 use crate::site::{Site, SiteError};
 use seatmap_os::CpuSet;
 use seatmap_os::layout::Layout;
+use seatmap_os::root::FileError;
 use seatmap_os::task;
 
 /// The beginning of our groups' names: this, a dot, and the cell's name.
@@ -58,7 +59,7 @@ pub fn close(site: &mut Site<'_>, backend: Backend, layout: &Layout) -> Result<O
 /// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those without some CPU that
 /// is open to all threads now. They are noted first, so that they are the last to be put back. Kernels that forget CPUs
 /// which are offline do so in all masks.
-fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&task::Task) -> bool) -> Vec<Change> {
+fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&task::Task) -> bool) -> Result<Vec<Change>, FileError> {
     let everywhere = site.rest.with(&site.cell);
     let forgets = seatmap_os::affinity::forgets_offline();
     let forgotten = if forgets { seatmap_os::affinity::offline() } else { CpuSet::default() };
@@ -67,7 +68,7 @@ fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&task::Task) -> bool) -> Vec<
         let is_noted = !everywhere.is_subset(&old) || old.meets(&forgotten);
         is_noted.then(|| narrowing(site, &task, &old))
     };
-    task::all(site.root).into_iter().filter_map(mask).collect()
+    Ok(task::all(site.root)?.into_iter().filter_map(mask).collect())
 }
 
 fn narrowing(site: &Site<'_>, task: &task::Task, old: &CpuSet) -> Change {

@@ -35,7 +35,7 @@ pub struct Record {
     pub degraded: Vec<String>,
     /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where it was not measured.
     pub noise_before: Option<f64>,
-    /// The same, since it was made.
+    /// The same just after it was made.
     pub noise_after: Option<f64>,
     /// The state of the cell.
     pub state: State,
@@ -43,9 +43,9 @@ pub struct Record {
     pub group: Option<String>,
     /// Interrupts that go to its CPUs and could not be moved away, by number.
     pub irqs_left: Vec<String>,
-    /// The kernel's own threads that are bound to its CPUs.
+    /// The kernel's own threads that were bound to its CPUs when it was made.
     pub kernel_threads_left: usize,
-    /// Other threads that may still run on its CPUs.
+    /// Other threads that could still run on its CPUs then.
     pub threads_left: usize,
     /// The processes that these belong to, by number and name.
     #[serde(default)]

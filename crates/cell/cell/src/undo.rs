@@ -15,7 +15,7 @@ use crate::thread_mask;
 use seatmap_os::Tid;
 use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};
-use seatmap_os::root::Root;
+use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::{CpuSet, affinity};
 use std::collections::BTreeSet;
@@ -32,6 +32,13 @@ pub struct Left {
     pub path: String,
     /// The reason.
     pub why: String,
+}
+
+impl Left {
+    /// The things in a folder that cannot be read; among them may be some to put back.
+    pub(crate) fn unlisted(error: &FileError) -> Self {
+        Left { path: error.path.clone(), why: format!("it cannot be read, and may list more: {}", error.source) }
+    }
 }
 
 impl fmt::Display for Left {
@@ -54,7 +61,7 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     let mut lines = counts(root, &journal);
     lines.push(Line::Undo);
     journal.append_or_take(lines);
-    note_masks(root, &mut journal, others);
+    left.extend(note_masks(root, &mut journal, others).err().map(|error| Left::unlisted(&error)));
     left.extend(lost(&journal));
     // Masks last: the kernel forgets them when cpusets change.
     let (masks, rest): (Vec<&Change>, Vec<&Change>) =
@@ -92,11 +99,11 @@ fn lost(journal: &Journal) -> Option<Left> {
 }
 
 /// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
-fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
+fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<(), FileError> {
     // Where it is not known which cell these CPUs belonged to, every thread's mask looks chosen: the cell's cpuset
     // has narrowed them all.
     if journal.header.set().is_empty() || !journal.has_group() {
-        return;
+        return Ok(());
     }
     let own = journal.header.set();
     let open = everywhere(root, others).without(&own);
@@ -114,10 +121,11 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
         let kept = Change { what: What::Affinity, path, old: mask.clone(), new: mask, started_ticks };
         (!is_known).then_some(Line::Change(kept))
     };
-    let lines: Vec<Line> = task::all(root).into_iter().filter_map(chosen).collect();
+    let lines: Vec<Line> = task::all(root)?.into_iter().filter_map(chosen).collect();
     if !lines.is_empty() {
         journal.append_or_take(lines);
     }
+    Ok(())
 }
 
 /// The masks that the cell gave to threads which could run everywhere. Threads that were created since have them as
@@ -306,7 +314,10 @@ fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
 fn widen_heirs(root: &Root, journal: &Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
     let mut left = Vec::new();
     for _ in 0..ROUNDS {
-        let found = heirs::find(root, journal, others, &everywhere(root, others));
+        let found = match heirs::find(root, journal, others, &everywhere(root, others)) {
+            Ok(found) => found,
+            Err(error) => return Ok(vec![Left::unlisted(&error)]),
+        };
         left = found.unclear;
         if found.heirs.is_empty() {
             break;

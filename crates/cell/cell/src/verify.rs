@@ -10,6 +10,7 @@ use seatmap_os::Tid;
 use seatmap_os::group;
 use seatmap_os::irq;
 use seatmap_os::layout;
+use seatmap_os::root::FileError;
 use seatmap_os::task;
 use seatmap_os::task::Task;
 use seatmap_statistics::words::{agreeing, counted};
@@ -29,9 +30,9 @@ pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
         faults.push(format!("{} {} offline", offline.named(), agreeing(offline.len(), "is", "are")));
     }
     faults.extend(closure(host, record));
-    faults.extend(overlaps(host, record));
-    faults.extend(intruders(host, record));
-    faults.extend(interrupts(host, record));
+    faults.extend(overlaps(host, record)?);
+    faults.extend(intruders(host, record)?);
+    faults.extend(interrupts(host, record)?);
     if faults.is_empty() || host.stands(&record.name) {
         Ok(faults)
     } else {
@@ -49,19 +50,22 @@ fn closure(host: &Host, record: &Record) -> Option<String> {
 }
 
 /// Control groups beside the cell's that hold CPUs of it.
-fn overlaps(host: &Host, record: &Record) -> Vec<String> {
-    let Some((base, own)) = record.group.as_deref().and_then(|group| group.rsplit_once('/')) else { return Vec::new() };
-    let rivals = v1::rivals(&host.root, base, own).into_iter().filter(|(_, cpus)| cpus.meets(&record.set()));
-    rivals.map(|(name, cpus)| format!("the control group {base}/{name} holds {} as well", cpus.named())).collect()
+fn overlaps(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
+    let Some((base, own)) = record.group.as_deref().and_then(|group| group.rsplit_once('/')) else {
+        return Ok(Vec::new());
+    };
+    let rivals = v1::rivals(&host.root, base, own)?.into_iter().filter(|(_, cpus)| cpus.meets(&record.set()));
+    Ok(rivals.map(|(name, cpus)| format!("the control group {base}/{name} holds {} as well", cpus.named())).collect())
 }
 
-fn intruders(host: &Host, record: &Record) -> Vec<String> {
-    let inside = inside(host, record);
-    let outside = outside(host, record);
+fn intruders(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
+    let inside = inside(host, record)?;
+    let outside = outside(host, record)?;
     // Affinity alone cannot move every thread, and does not promise to.
     let known = if record.backend == Backend::Affinity { record.threads_left } else { 0 };
     let outside = if outside.len() > known { outside } else { Vec::new() };
-    [told(&inside, "is in the cell and was not run there"), told(&outside, "may run on the cell's CPUs")].concat()
+    let inside = told(&inside, "is in the cell and was not run there");
+    Ok([inside, told(&outside, "may run on the cell's CPUs")].concat())
 }
 
 /// When a cell was begun, in clock ticks after the boot.
@@ -71,25 +75,25 @@ fn began_ticks(host: &Host, record: &Record) -> Option<u64> {
 }
 
 /// Members of the cell's group that were not started there by Seatmap.
-fn inside(host: &Host, record: &Record) -> Vec<Task> {
-    let Some(group) = &record.group else { return Vec::new() };
+fn inside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
+    let Some(group) = &record.group else { return Ok(Vec::new()) };
     let members: Vec<Tid> = group::members(&host.root, group);
     let (root, began) = (&host.root, began_ticks(host, record));
     let is_known = |pid| census::is_resident(root, pid, record) || census::may_be_resident(root, pid, began);
-    let all = task::all(root).into_iter().filter(|task| members.contains(&task.tid));
-    all.filter(|task| !task.has_ended() && !is_known(task.pid)).collect()
+    let all = task::all(root)?.into_iter().filter(|task| members.contains(&task.tid));
+    Ok(all.filter(|task| !task.has_ended() && !is_known(task.pid)).collect())
 }
 
 /// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel sees to that
 /// itself.
-fn outside(host: &Host, record: &Record) -> Vec<Task> {
+fn outside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
     if record.backend == Backend::V2Partition {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let members = record.group.as_ref().map_or(Vec::new(), |group| group::members(&host.root, group));
     let ours = [Some(std::process::id() as Tid), host.run.guardian(&record.name)];
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
-    let found = census::stragglers(&host.root, &record.set(), &spared).free.into_iter();
+    let found = census::stragglers(&host.root, &record.set(), &spared)?.free.into_iter();
     let began = began_ticks(host, record);
     // If the cell has no group, only the threads' masks tell which were started in it.
     let is_seated = |task: &Task| task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
@@ -98,7 +102,7 @@ fn outside(host: &Host, record: &Record) -> Vec<Task> {
         let may_be = || is_seated(task) && census::may_be_resident(&host.root, task.pid, began);
         !task.is_kernel && !task.is_spared(&spared) && !member && !is_helper(host, task) && !may_be()
     };
-    found.filter(foreign).collect()
+    Ok(found.filter(foreign).collect())
 }
 
 /// Guardians of other cells sleep wherever they are, also those of cells that another folder remembers.
@@ -117,12 +121,12 @@ fn told(tasks: &[Task], what: &str) -> Vec<String> {
 }
 
 /// Interrupts that come to the cell's CPUs and did not when it was made.
-fn interrupts(host: &Host, record: &Record) -> Vec<String> {
-    let new = irq::of_devices(&host.root).into_iter().filter(|irq| !record.irqs_left.contains(irq));
+fn interrupts(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
+    let new = irq::of_devices(&host.root)?.into_iter().filter(|irq| !record.irqs_left.contains(irq));
     let told = |irq: String| {
         let here = irq::goes_to(&host.root, &irq).within(&record.set());
         let line = || format!("interrupt {} comes to {} again", irq::name(&host.root, &irq), here.named());
         (!here.is_empty()).then(line)
     };
-    new.filter_map(told).collect()
+    Ok(new.filter_map(told).collect())
 }

@@ -5,6 +5,7 @@
 
 use seatmap_cell::fault;
 use seatmap_os::Tid;
+use seatmap_os::root::FileError;
 use seatmap_os::task;
 use seatmap_os::task::Task;
 use seatmap_os::{CpuSet, Root, affinity, group};
@@ -28,30 +29,32 @@ pub struct Stopped {
 }
 
 /// The threads in a control group.
-#[must_use]
-pub fn members(root: &Root, folder: &str) -> Vec<Stopped> {
+///
+/// # Errors
+/// [`FileError`]: the threads cannot be listed.
+pub fn members(root: &Root, folder: &str) -> Result<Vec<Stopped>, FileError> {
     let members: BTreeSet<Tid> = group::members(root, folder).into_iter().collect();
     // Version 2 lists processes, version 1 threads.
-    let inside = task::all(root).into_iter().filter(|task| members.contains(&task.tid) || members.contains(&task.pid));
+    let inside = task::all(root)?.into_iter().filter(|task| members.contains(&task.tid) || members.contains(&task.pid));
     let one = |task: Task| {
         let cpus = affinity::to_put_back(task.tid).ok()?.to_string();
         Some(Stopped { tid: task.tid, pid: task.pid, started_ticks: task.started_ticks, cpus })
     };
-    inside.filter(|task| !task.has_ended()).filter_map(one).collect()
+    Ok(inside.filter(|task| !task.has_ended()).filter_map(one).collect())
 }
 
 /// Stops all threads in a control group. `note` is told of them before, and again while others turn up.
 ///
 /// # Errors
-/// The error of `note`; threads stopped by then stay stopped.
-pub fn stop<E>(
+/// The error of `note`, or the threads cannot be listed; threads stopped by then stay stopped.
+pub fn stop<E: From<FileError>>(
     root: &Root,
     folder: &str,
     mut note: impl FnMut(&[Stopped]) -> Result<(), E>,
 ) -> Result<Vec<Stopped>, E> {
     let mut stopped: Vec<Stopped> = Vec::new();
     for _ in 0..ROUNDS {
-        let found = members(root, folder);
+        let found = members(root, folder)?;
         if found.iter().all(|thread| stopped.iter().any(|known| known.tid == thread.tid)) {
             break;
         }
@@ -91,7 +94,7 @@ fn is_the_same(root: &Root, thread: &Stopped) -> bool {
     let own = std::process::id() as Tid;
     let same = |task: &Task| task.tid == thread.tid && task.started_ticks == thread.started_ticks;
     // No matter what a file says: neither the first process nor this one.
-    thread.pid > 1 && thread.pid != own && task::of_process(root, thread.pid).iter().any(same)
+    thread.pid > 1 && thread.pid != own && task::of_process(root, thread.pid).is_ok_and(|tasks| tasks.iter().any(same))
 }
 
 fn signal(pid: Tid, signal: libc::c_int) {
@@ -137,7 +140,7 @@ mod tests {
         let mut noted = Vec::new();
         let note = |threads: &[Stopped]| {
             noted.extend_from_slice(threads);
-            Ok::<(), ()>(())
+            Ok::<(), FileError>(())
         };
         let stopped = stop(&root, group, note).unwrap();
         assert!(stopped.len() == 1 && noted == stopped && sleeper.becomes('T'));
@@ -154,7 +157,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
         std::fs::write(folder.path().join("tasks"), sleeper.0.id().to_string()).unwrap();
-        assert_eq!(stop(&Root::new("/"), folder.path().to_str().unwrap(), |_| Err("disk full")), Err("disk full"));
+        let full = |_: &[Stopped]| Err(Box::<dyn std::error::Error>::from("disk full"));
+        let stopped = stop(&Root::new("/"), folder.path().to_str().unwrap(), full);
+        assert!(stopped.is_err_and(|error| error.to_string() == "disk full"));
         assert!(sleeper.state() != 'T');
     }
 }

@@ -159,7 +159,7 @@ impl<'a> Scheduler<'a> {
         let online = layout::online(&self.host.root).unwrap_or_default();
         let elsewhere = self.host.claimed();
         let mask = taken.iter().fold(online.without(&elsewhere), |rest, cell| rest.without(&cell.set()));
-        let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _);
+        let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _).unwrap_or_default();
         // In a cpuset that has none of these CPUs it stays where it is: nothing of the cell's is there either.
         threads.iter().for_each(|thread| drop(mask.give(thread.tid)));
     }

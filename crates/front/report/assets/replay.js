@@ -125,7 +125,7 @@
     const cpus = [...new Set(story.seats.map(([, cpu]) => cpu))].sort((a, b) => a - b);
     const masks = story.masks.map(([from, mask]) => `${mask || "unknown CPUs"} from ${from.toFixed(1)} s on`).join(", ");
     const text = `${story.name}, thread ${story.tid} of ${story.program} (${story.pid}): ran ${story.run_s.toFixed(2)} s, ` +
-      `changed its CPU ${Math.max(0, story.seats.length - 1)} times. It may run on ${masks}.`;
+      `changed its CPU at least ${Math.max(0, story.seats.length - 1)} times. It may run on ${masks}.`;
     const [left, right, line] = [60, 890, 16], height = cpus.length * line + 24;
     const x = (s) => left + ((right - left) * s) / end, y = (cpu) => cpus.indexOf(cpu) * line + 12;
     const svg = element("svg", { viewBox: `0 0 900 ${height}`, role: "img", "aria-label": "CPUs over the time" });

@@ -2,11 +2,13 @@
 
 use crate::about::counted;
 use crate::traffic::three_digits;
+use seatmap_document::visible;
 use seatmap_live::conductor::Attempt;
 use seatmap_live::event::{Gain, Verdict};
-use seatmap_live::masks::Sweep;
-use seatmap_live::{Metric, Outcome};
+use seatmap_live::masks::{Held, Sweep};
+use seatmap_live::{Candidate, Metric, Outcome};
 use seatmap_observe::End;
+use seatmap_os::CpuSet;
 use seatmap_statistics::median;
 
 /// The whole of it for a terminal.
@@ -29,7 +31,8 @@ pub fn losses(outcome: &Outcome) -> Vec<String> {
         .filter(is_worse)
         .map(|attempt| format!("The seats '{}' were worse, and were taken back.", attempt.candidate.name))
         .collect();
-    worse.into_iter().chain(refused(&outcome.sweeps)).chain(left_alone(outcome.own)).collect()
+    let looked = moved(&outcome.held).into_iter().chain(starved(&outcome.held));
+    worse.into_iter().chain(refused(&outcome.sweeps)).chain(left_alone(outcome.own)).chain(looked).collect()
 }
 
 fn refused(sweeps: &[Sweep]) -> Option<String> {
@@ -40,6 +43,40 @@ fn refused(sweeps: &[Sweep]) -> Option<String> {
 fn left_alone(threads: usize) -> Option<String> {
     let (itself, were) = if threads == 1 { ("itself", "was") } else { ("themselves", "were") };
     (threads > 0).then(|| format!("{} chose CPUs by {itself} and {were} left alone.", counted(threads, "thread")))
+}
+
+/// The seats that are kept, and the threads that were on them at the last look.
+fn on_seats(kept: &Candidate, outcome: &Outcome) -> String {
+    let is_over = outcome.end == Some(End::Program);
+    let (has, have) = if is_over { ("had a seat", "had seats") } else { ("has a seat", "have seats") };
+    let has = if outcome.held.on_seats == 1 { has } else { have };
+    let threads = match kept.seated() {
+        all if all == outcome.held.on_seats => counted(all, "thread"),
+        all => format!("{} of {}", outcome.held.on_seats, counted(all, "thread")),
+    };
+    let kept =
+        if is_over { format!("'{}' was kept to the end", kept.name) } else { format!("'{}' is kept", kept.name) };
+    format!("{kept}: {threads} {has} at the last look.")
+}
+
+fn moved(held: &Held) -> Option<String> {
+    let threads = counted(held.moved, "thread");
+    let were = if held.moved == 1 { "was" } else { "were" };
+    (held.moved > 0).then(|| {
+        format!("{threads} {were} found off the seats: the program, or somebody else, changed the masks meanwhile.")
+    })
+}
+
+fn starved(held: &Held) -> Option<String> {
+    let first = held.starved.first()?;
+    let threads = counted(held.starved.len(), "thread");
+    let (was, its) = if held.starved.len() == 1 { ("was", "its seat") } else { ("were", "their seats") };
+    let name = visible(&first.name);
+    let cpus = CpuSet::of_list(&first.cpus).unwrap_or_default().named();
+    Some(format!(
+        "{threads} {was} ready and got no CPU of {its} (thread {} '{name}' on {cpus}): other work ran there.",
+        first.tid
+    ))
 }
 
 fn table(attempts: &[Attempt], metric: &Metric) -> String {
@@ -84,13 +121,7 @@ fn judged(attempt: &Attempt) -> String {
 
 fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     let mut sentences = vec![match (&outcome.kept, outcome.messages_per_s) {
-        (Some(kept), _) if outcome.end == Some(End::Program) => {
-            format!("'{}' was kept to the end: {} had seats.", kept.name, counted(kept.seated(), "thread"))
-        }
-        (Some(kept), _) => {
-            let have = if kept.seated() == 1 { "has a seat" } else { "have seats" };
-            format!("'{}' is kept: {} {have}.", kept.name, counted(kept.seated(), "thread"))
-        }
+        (Some(kept), _) => on_seats(kept, outcome),
         (None, None) => "The program ended before it was observed to the end; nothing was changed.".to_owned(),
         (None, Some(_)) if outcome.attempts.is_empty() && !outcome.sweeps.is_empty() => {
             "It ended before the first seats were judged; nothing was kept.".to_owned()
@@ -107,6 +138,8 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     sentences.extend(swept(&outcome.sweeps));
     sentences.extend(refused(&outcome.sweeps));
     sentences.extend(left_alone(outcome.own));
+    sentences.extend(moved(&outcome.held));
+    sentences.extend(starved(&outcome.held));
     sentences
 }
 
@@ -139,7 +172,7 @@ fn swept(sweeps: &[Sweep]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_live::Candidate;
+    use seatmap_live::masks::Starved;
     use std::time::Duration;
 
     fn attempt(name: &str, verdict: Verdict, ratio: Option<f64>) -> Attempt {
@@ -165,9 +198,27 @@ mod tests {
         ];
         let kept = Some(attempts[1].candidate.clone());
         let sweep = |micros| Sweep { threads: 2, refused: 0, took: Duration::from_micros(micros) };
+        let held = Held { on_seats: 2, ..Held::default() };
         let sweeps = vec![sweep(12), sweep(30), sweep(14)];
-        let outcome = Outcome { attempts, kept, sweeps, messages_per_s: Some(1e5), own: 1, end: None };
+        let outcome = Outcome { attempts, kept, sweeps, messages_per_s: Some(1e5), own: 1, end: None, held };
         insta::assert_snapshot!(text(&outcome, &Metric::Wakeups));
+    }
+
+    fn starved() -> Starved {
+        Starved { tid: 71, name: "a\u{1b}[2J".to_owned(), cpus: "1".to_owned() }
+    }
+
+    #[test]
+    fn seats_are_told_as_the_last_look_found_them() {
+        let kept = Some(attempt("nearest", Verdict::Better, None).candidate);
+        let told = |on_seats, end| {
+            let held = Held { on_seats, ..Held::default() };
+            let outcome = Outcome { kept: kept.clone(), held, end, ..Outcome::default() };
+            text(&outcome, &Metric::Wakeups)
+        };
+        insta::assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last look.");
+        insta::assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last look.");
+        insta::assert_snapshot!(told(0, Some(End::Program)), @"'nearest' was kept to the end: 0 of 2 threads had seats at the last look.");
     }
 
     #[test]
@@ -176,16 +227,19 @@ mod tests {
             attempts: vec![attempt("nearest", Verdict::Worse, Some(0.8)), attempt("apart", Verdict::NotShown, None)],
             sweeps: vec![Sweep { threads: 2, refused, took: Duration::from_micros(9) }],
             own,
+            held: Held { on_seats: own, moved: own, starved: vec![starved(); own] },
             ..Outcome::default()
         };
         for count in [0, 1, 2] {
             let faults = seatmap_statistics::words::faults(&losses(&lost(count, count)).join("\n"));
             assert!(faults.is_empty(), "{faults:?}");
         }
-        insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @"
+        insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @r"
         The seats 'nearest' were worse, and were taken back.
         The kernel refused the seats of 2 threads.
         1 thread chose CPUs by itself and was left alone.
+        1 thread was found off the seats: the program, or somebody else, changed the masks meanwhile.
+        1 thread was ready and got no CPU of its seat (thread 71 'a\u{1b}[2J' on CPU 1): other work ran there.
         ");
         assert!(losses(&Outcome::default()).is_empty());
     }

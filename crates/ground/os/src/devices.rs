@@ -15,12 +15,14 @@ pub struct Device {
     pub cpus: Option<String>,
 }
 
-/// Whether this computer has any such device, so that looking for open ones can find something.
+/// Whether this computer has any such device, or hides whether it has, so that looking for open ones can find
+/// something.
 #[must_use]
 pub fn is_any(root: &Root) -> bool {
+    let is_device = |name: &String| name == "kfd" || numbered(name, "nvidia").is_some();
     let folders = ["dri", "infiniband", "vfio", "accel"].map(|name| format!("/dev/{name}"));
-    folders.iter().any(|folder| !root.names(folder).is_empty())
-        || root.names("/dev").iter().any(|name| name == "kfd" || numbered(name, "nvidia").is_some())
+    folders.iter().any(|folder| root.names(folder).map_or(true, |names| !names.is_empty()))
+        || root.names("/dev").map_or(true, |names| names.iter().any(is_device))
 }
 
 /// The device behind an open file; `None` for any other file.
@@ -59,7 +61,7 @@ fn sysfs(root: &Root, name: &str) -> Option<(Option<&'static str>, Option<String
         "vfio/devices" if numbered(file, "vfio").is_some() => Some((None, class("vfio-dev"))),
         "vfio" if numbered(file, "").is_some() => {
             let devices = format!("/sys/kernel/iommu_groups/{file}/devices");
-            Some((None, root.names(&devices).first().map(|first| format!("{devices}/{first}"))))
+            Some((None, root.names(&devices).ok()?.first().map(|first| format!("{devices}/{first}"))))
         }
         _ => None,
     }
@@ -78,7 +80,7 @@ fn nvidia(root: &Root, minor: &str) -> Option<String> {
         let text = root.read(&format!("{folder}/{address}/information")).unwrap_or_default();
         crate::small::value_of(&text, "Device Minor").as_deref() == Some(minor)
     };
-    root.folders(folder).into_iter().find(has_minor).map(|address| format!("/sys/bus/pci/devices/{address}"))
+    root.folders(folder).ok()?.into_iter().find(has_minor).map(|address| format!("/sys/bus/pci/devices/{address}"))
 }
 
 #[cfg(test)]

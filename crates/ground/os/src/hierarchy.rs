@@ -10,7 +10,7 @@ use crate::Tid;
 use crate::brake::Brake;
 use crate::mounts::{self, Mount};
 use crate::quota::Quota;
-use crate::root::Root;
+use crate::root::{FileError, Root};
 use located::Located;
 
 /// The inode of the first cgroup namespace (`PROC_CGROUP_INIT_INO` of `include/linux/proc_ns.h`).
@@ -212,19 +212,21 @@ impl Hierarchies {
     }
 
     /// Every group of every hierarchy, by its folder.
-    #[must_use]
-    pub fn all(&self, root: &Root) -> Vec<String> {
+    ///
+    /// # Errors
+    /// [`FileError`]: a group cannot be read.
+    pub fn all(&self, root: &Root) -> Result<Vec<String>, FileError> {
         let mut found: Vec<String> = self.mounted.iter().map(|hierarchy| hierarchy.folder.clone()).collect();
         found.sort_unstable();
         found.dedup();
         let mut at = 0;
         while at < found.len() {
-            let inner = root.folders(&found[at]).into_iter().map(|name| format!("{}/{name}", found[at]));
+            let inner = root.folders(&found[at])?.into_iter().map(|name| format!("{}/{name}", found[at]));
             let inner: Vec<String> = inner.filter(|folder| root.has(&format!("{folder}/cgroup.procs"))).collect();
             found.extend(inner);
             at += 1;
         }
-        found
+        Ok(found)
     }
 }
 
@@ -269,19 +271,21 @@ impl Hierarchy {
 }
 
 /// The members of a group and of all groups below it, ascending: processes, or single threads where a group of version
-/// 2 holds threads.
-#[must_use]
-pub fn members_below(root: &Root, folder: &str) -> Vec<Tid> {
+/// 2 holds threads. None where the group is not there.
+///
+/// # Errors
+/// [`FileError`]: a group below cannot be listed.
+pub fn members_below(root: &Root, folder: &str) -> Result<Vec<Tid>, FileError> {
     let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
         let list =
             ["cgroup.procs", "cgroup.threads"].iter().find_map(|name| root.read(&format!("{folder}/{name}")).ok());
         found.extend(list.unwrap_or_default().lines().filter_map(|line| line.trim().parse::<Tid>().ok()));
-        folders.extend(root.folders(&folder).into_iter().map(|name| format!("{folder}/{name}")));
+        folders.extend(root.folders(&folder)?.into_iter().map(|name| format!("{folder}/{name}")));
     }
     found.sort_unstable();
     found.dedup();
-    found
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Interrupts (`/proc/irq`): where each may go, where it goes, and its device.
 
 use crate::CpuSet;
-use crate::root::Root;
+use crate::root::{FileError, Root};
 
 /// The folder of interrupts.
 const FOLDER: &str = "/proc/irq";
@@ -87,16 +87,20 @@ pub fn is_movable(root: &Root, irq: &str) -> Option<bool> {
 }
 
 /// All interrupts of devices, by number: those of [`all`] that a CPU does not have for itself.
-#[must_use]
-pub fn of_devices(root: &Root) -> Vec<String> {
-    all(root).into_iter().filter(|irq| !is_per_cpu(root, irq)).collect()
+///
+/// # Errors
+/// As [`all`].
+pub fn of_devices(root: &Root) -> Result<Vec<String>, FileError> {
+    Ok(all(root)?.into_iter().filter(|irq| !is_per_cpu(root, irq)).collect())
 }
 
-/// All interrupts, by number.
-#[must_use]
-pub fn all(root: &Root) -> Vec<String> {
+/// All interrupts, by number; none where the kernel does not show them.
+///
+/// # Errors
+/// [`FileError`]: their folder is there and cannot be read.
+pub fn all(root: &Root) -> Result<Vec<String>, FileError> {
     let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
-    root.folders(FOLDER).into_iter().filter(is_number).collect()
+    Ok(root.folders(FOLDER)?.into_iter().filter(is_number).collect())
 }
 
 /// The file that says where an interrupt may go.
@@ -133,7 +137,7 @@ pub fn try_to_move(root: &Root, irq: &str) -> std::io::Result<()> {
 /// An interrupt's number and, behind it in parentheses, the handlers that the interrupt is for.
 #[must_use]
 pub fn name(root: &Root, irq: &str) -> String {
-    let handlers = root.folders(&format!("{FOLDER}/{irq}"));
+    let handlers = root.folders(&format!("{FOLDER}/{irq}")).unwrap_or_default();
     if handlers.is_empty() { irq.to_owned() } else { format!("{irq} ({})", handlers.join(", ")) }
 }
 
@@ -213,9 +217,9 @@ mod tests {
             (folder, root)
         };
         let (_folder, own) = fixed(Some("\n"));
-        assert!(is_per_cpu(&own, "7") && is_movable(&own, "7") == Some(false) && of_devices(&own).is_empty());
+        assert!(is_per_cpu(&own, "7") && is_movable(&own, "7") == Some(false) && of_devices(&own).unwrap().is_empty());
         let (_folder, managed) = fixed(Some("3\n"));
-        assert!(!is_per_cpu(&managed, "7") && of_devices(&managed) == ["7"], "a queue of a disk");
+        assert!(!is_per_cpu(&managed, "7") && of_devices(&managed).unwrap() == ["7"], "a queue of a disk");
         let (_folder, free) = computer("0-3", Some("\n"));
         assert!(!is_per_cpu(&free, "7") && is_movable(&free, "7") == Some(true));
         std::fs::create_dir_all(free.path("/sys/kernel/irq/7")).unwrap();
@@ -230,7 +234,7 @@ mod tests {
     fn interrupts_have_names() {
         let (_folder, root) = computer("0", None);
         std::fs::create_dir(root.path("/proc/irq/other")).unwrap();
-        assert_eq!((all(&root), name(&root, "7")), (vec!["7".to_owned()], "7 (ttyS0)".to_owned()));
+        assert_eq!((all(&root).unwrap(), name(&root, "7")), (vec!["7".to_owned()], "7 (ttyS0)".to_owned()));
         assert_eq!(goes_to(&root, "8"), CpuSet::default());
         assert!(try_to_move(&root, "7").is_ok() && try_to_move(&root, "8").is_err());
     }

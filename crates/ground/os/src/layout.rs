@@ -49,13 +49,15 @@ const NODES: &str = "/sys/devices/system/node";
 ///
 /// A node may have CPUs and no memory, as where only some of a processor's channels are populated:
 /// the nearest node with memory stands for it, by the firmware's distances.
-#[must_use]
-pub fn memory_nodes(root: &Root, cpus: &CpuSet) -> CpuSet {
+///
+/// # Errors
+/// [`FileError`]: the nodes cannot be listed.
+pub fn memory_nodes(root: &Root, cpus: &CpuSet) -> Result<CpuSet, FileError> {
     let number = |name: &String| name.strip_prefix("node")?.parse::<u32>().ok();
     let is_near = |node: &u32| list(root, &format!("node{node}/cpulist")).is_some_and(|own| own.meets(cpus));
-    let near = root.folders(NODES).iter().filter_map(number).filter(is_near).collect::<Vec<_>>();
+    let near = root.folders(NODES)?.iter().filter_map(number).filter(is_near).collect::<Vec<_>>();
     let found: CpuSet = near.into_iter().map(|node| with_memory(root, node)).collect();
-    if found.is_empty() { [0].into_iter().collect() } else { found }
+    Ok(if found.is_empty() { [0].into_iter().collect() } else { found })
 }
 
 /// The node itself if it has memory, or if the kernel says nothing of memory; else the nearest that has some.
@@ -94,7 +96,7 @@ mod tests {
         std::fs::write(folder.path().join("cg/cgroup.controllers"), "cpuset memory\n").unwrap();
         assert_eq!(Layout::read(&root).v2.as_deref(), Some("/cg"));
         assert!(online(&root).is_err());
-        assert_eq!(memory_nodes(&root, &CpuSet::default()).to_string(), "0");
+        assert_eq!(memory_nodes(&root, &CpuSet::default()).unwrap().to_string(), "0");
     }
 
     #[test]
@@ -113,7 +115,7 @@ mod tests {
             write(&format!("node{node}/cpulist"), cpus);
             write(&format!("node{node}/distance"), distance);
         }
-        let near = |cpus: &str| memory_nodes(&root, &CpuSet::of_list(cpus).unwrap()).to_string();
+        let near = |cpus: &str| memory_nodes(&root, &CpuSet::of_list(cpus).unwrap()).unwrap().to_string();
         assert_eq!([near("0"), near("1-2")], ["0", "0,1"], "the kernel says nothing of memory");
         write("has_memory", "1,4\n");
         assert_eq!([near("0"), near("2"), near("7"), near("0-7")], ["4", "1", "4", "1,4"]);

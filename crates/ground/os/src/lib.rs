@@ -37,6 +37,7 @@
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`scratch`] | folders for files that no run leaves behind, killed or not |
 //! | [`peer`] | the process at the other end of a socket, as the kernel knows it |
+//! | [`starved`] | threads that are ready and never get a CPU |
 //! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
@@ -86,6 +87,7 @@ pub mod sample;
 pub mod sched;
 pub mod scratch;
 pub mod small;
+pub mod starved;
 pub mod state;
 pub mod steal;
 pub mod switches;

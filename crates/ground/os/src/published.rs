@@ -54,7 +54,7 @@ fn file_of(root: &Root, pid: Tid, name: &str) -> Option<PathBuf> {
         let link = fs::read_link(root.path(&format!("{folder}/{descriptor}"))).unwrap_or_default();
         link.to_string_lossy().strip_prefix("/memfd:").and_then(|link| link.strip_suffix(" (deleted)")) == Some(name)
     };
-    let descriptor = root.names(&folder).into_iter().find(is_text)?;
+    let descriptor = root.names(&folder).ok()?.into_iter().find(is_text)?;
     Some(root.path(&format!("{folder}/{descriptor}")))
 }
 

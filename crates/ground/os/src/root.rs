@@ -72,19 +72,32 @@ impl Root {
     }
 
     /// The names in a folder, sorted; none where it is not there.
-    #[must_use]
-    pub fn names(&self, folder: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.path(folder)).into_iter().flatten();
-        let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-        names.sort_unstable();
-        names
+    ///
+    /// # Errors
+    /// [`FileError`]: the folder is there and cannot be read, which says nothing about the names in it.
+    pub fn names(&self, folder: &str) -> Result<Vec<String>, FileError> {
+        match self.listed(folder).map_err(at(folder)) {
+            Err(error) if error.is_absent() => Ok(Vec::new()),
+            listed => listed,
+        }
     }
 
-    /// The folders in a folder, by name.
-    #[must_use]
-    pub fn folders(&self, folder: &str) -> Vec<String> {
-        let names = self.names(folder).into_iter();
-        names.filter(|name| self.path(&format!("{folder}/{name}")).is_dir()).collect()
+    fn listed(&self, folder: &str) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.path(folder))? {
+            names.extend(entry?.file_name().into_string());
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The folders in a folder, by name; none where it is not there.
+    ///
+    /// # Errors
+    /// As [`Root::names`].
+    pub fn folders(&self, folder: &str) -> Result<Vec<String>, FileError> {
+        let names = self.names(folder)?.into_iter();
+        Ok(names.filter(|name| self.path(&format!("{folder}/{name}")).is_dir()).collect())
     }
 
     /// Makes a folder, if it is not there.
@@ -123,9 +136,19 @@ mod tests {
         std::fs::write(folder.path().join("a"), "long text\n\0").unwrap();
         root.write("/a", "1").unwrap();
         root.make_folder("/b").and_then(|()| root.make_folder("/b")).unwrap();
-        assert_eq!((root.read("/a").unwrap().as_str(), root.names("/")), ("1", vec!["a".into(), "b".into()]));
-        assert_eq!(root.folders("/"), ["b"]);
+        assert_eq!((root.read("/a").unwrap().as_str(), root.names("/").unwrap()), ("1", vec!["a".into(), "b".into()]));
+        assert_eq!(root.folders("/").unwrap(), ["b"]);
         root.remove_folder("/b").unwrap();
-        assert!(!root.has("/b") && root.names("/b").is_empty());
+        assert!(!root.has("/b") && root.names("/b").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_is_not_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        for list in [Root::names, Root::folders] {
+            assert_eq!(list(&root, "/file").unwrap_err().source.raw_os_error(), Some(libc::ENOTDIR));
+        }
     }
 }

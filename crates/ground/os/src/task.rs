@@ -4,6 +4,7 @@ use crate::root::{FileError, Root};
 use crate::{CpuSet, Tid};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 /// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
@@ -107,23 +108,38 @@ impl Task {
     }
 }
 
-/// Every process that can be seen.
-pub fn processes(root: &Root) -> impl Iterator<Item = Tid> {
-    root.names("/proc").into_iter().filter_map(|name| name.parse().ok())
+/// Every process that this user is shown ([`hidden`](crate::visibility::hidden) says whether these are all).
+///
+/// # Errors
+/// [`FileError`]: `/proc` cannot be read.
+pub fn processes(root: &Root) -> Result<impl Iterator<Item = Tid> + use<>, FileError> {
+    Ok(root.names("/proc")?.into_iter().filter_map(|name| name.parse().ok()))
 }
 
-/// Every thread that can be seen.
-#[must_use]
-pub fn all(root: &Root) -> Vec<Task> {
-    processes(root).flat_map(|pid| of_process(root, pid)).collect()
+/// Every thread that this user is shown.
+///
+/// # Errors
+/// [`FileError`]: threads cannot be listed for another reason than that they are hidden.
+pub fn all(root: &Root) -> Result<Vec<Task>, FileError> {
+    let mut tasks = Vec::new();
+    for pid in processes(root)? {
+        match of_process(root, pid) {
+            Ok(threads) => tasks.extend(threads),
+            Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(tasks)
 }
 
-/// The threads of a process.
-#[must_use]
-pub fn of_process(root: &Root, pid: Tid) -> Vec<Task> {
-    let tids = root.names(&format!("/proc/{pid}/task")).into_iter().filter_map(|name| name.parse().ok());
+/// The threads of a process; none where it has ended.
+///
+/// # Errors
+/// [`FileError`]: they cannot be listed.
+pub fn of_process(root: &Root, pid: Tid) -> Result<Vec<Task>, FileError> {
+    let tids = root.names(&format!("/proc/{pid}/task"))?.into_iter().filter_map(|name| name.parse().ok());
     let task = |tid| Task::parse(tid, pid, &root.read(&format!("/proc/{pid}/task/{tid}/stat")).ok()?);
-    tids.filter_map(task).collect()
+    Ok(tids.filter_map(task).collect())
 }
 
 /// The thread of a folder of `/proc`; `None` where its `stat` file cannot be understood.
@@ -214,13 +230,29 @@ pub fn program_file(pid: Tid) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
-/// The threads of a process, in order of their numbers, which is the order of their creation until numbers wrap.
-#[must_use]
-pub fn threads(pid: Tid) -> Vec<Tid> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
-    let mut tids: Vec<Tid> = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+/// The threads of a process, in order of their numbers, which is the order of their creation until numbers wrap; none
+/// where it has ended.
+///
+/// # Errors
+/// The process is there, and its threads cannot be listed: `/proc` hides it from this user (`hidepid`), or this
+/// process may open no more files.
+pub fn threads(pid: Tid) -> io::Result<Vec<Tid>> {
+    let names = Root::new("/").names(&format!("/proc/{pid}/task")).map_err(|error| error.source)?;
+    let mut tids: Vec<Tid> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    if tids.is_empty() && exists(pid) {
+        return Err(io::Error::from_raw_os_error(libc::EACCES));
+    }
     tids.sort_unstable();
-    tids
+    Ok(tids)
+}
+
+/// Whether there is a process, or a thread, of this number, also one that `/proc` hides from this user.
+#[must_use]
+pub fn exists(pid: Tid) -> bool {
+    let Some(pid) = rustix::process::Pid::from_raw(pid).filter(|pid| pid.as_raw_nonzero().get() > 0) else {
+        return false;
+    };
+    rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
 }
 
 /// Whether a thread is one of this process, as far as that can still be seen: of a process that has ended, any may have
@@ -239,10 +271,10 @@ pub fn waited_ns(tid: Tid) -> Option<u64> {
     counts.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whether any thread of a process lives.
+/// Whether any thread of a process lives. One whose threads cannot be listed is there, and taken to live.
 #[must_use]
 pub fn lives(pid: Tid) -> bool {
-    threads(pid).into_iter().any(|tid| Task::of(tid).is_some_and(|task| !task.has_ended()))
+    threads(pid).map_or(true, |tids| tids.into_iter().any(|tid| Task::of(tid).is_some_and(|task| !task.has_ended())))
 }
 
 /// Whether a process is one of the kernel's own threads, which have neither a program nor arguments.
@@ -312,7 +344,7 @@ mod tests {
     #[test]
     fn this_process_is_among_them() {
         let own = std::process::id() as Tid;
-        let found = all(&Root::new("/"));
+        let found = all(&Root::new("/")).unwrap();
         let task = found.iter().find(|task| task.tid == own).unwrap();
         assert!(!task.is_kernel && task.is_spared(&[own]) && !task.is_spared(&[]));
         assert_eq!(Task::of(own).map(|task| task.started_ticks), Some(task.started_ticks));
@@ -325,7 +357,21 @@ mod tests {
         assert_eq!(Family::of(pid).map(|family| family.pid), Some(pid));
         assert!(waited_ns(pid).is_some() || !fs::exists("/proc/self/schedstat").unwrap());
         assert_eq!(program_file(pid), std::env::current_exe().ok());
-        assert!(threads(pid).contains(&pid));
-        assert_eq!((Task::of(Tid::MAX), threads(Tid::MAX).len()), (None, 0));
+        assert!(threads(pid).unwrap().contains(&pid));
+        assert_eq!((Task::of(Tid::MAX), threads(Tid::MAX).unwrap().len()), (None, 0));
+    }
+
+    #[test]
+    fn threads_that_cannot_be_listed_are_not_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        fs::write(folder.path().join("proc"), "").unwrap();
+        assert!(all(&root).is_err() && processes(&root).is_err());
+        fs::remove_file(folder.path().join("proc")).unwrap();
+        fs::create_dir_all(folder.path().join("proc/7")).unwrap();
+        fs::write(folder.path().join("proc/7/task"), "").unwrap();
+        assert!(all(&root).is_err() && of_process(&root, 7).is_err());
+        fs::remove_file(folder.path().join("proc/7/task")).unwrap();
+        assert_eq!((all(&root).unwrap(), of_process(&root, 7).unwrap()), (Vec::new(), Vec::new()));
     }
 }

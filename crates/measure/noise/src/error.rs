@@ -50,6 +50,12 @@ pub enum Error {
         /// Where it may run now.
         found: String,
     },
+    /// A meter was on its CPU in the end, and had been elsewhere.
+    #[error("the meter was moved off CPU {cpu} while it measured, and back; nothing measured there is kept")]
+    MovedAndBack {
+        /// The CPU.
+        cpu: u32,
+    },
     /// The kernel's trace cannot be had.
     #[error("the kernel's trace cannot be had; it takes root and a kernel with tracefs (CONFIG_FTRACE)")]
     Trace(#[source] io::Error),

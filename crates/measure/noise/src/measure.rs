@@ -123,12 +123,13 @@ impl Room<'_> {
         seated.send(seat).ok()?;
         let mut metered = metered?;
         let marker = go.recv().ok()?;
+        let moves = seat::moves();
         let (before, begin) = (Usage::of_thread(), Mark::now(&self.clock));
         metered.run(&mut host, self.options.duration, &|| self.stop.load(Ordering::Relaxed));
         let (usage, marks) = (Usage::of_thread().since(before), Marks { begin, end: Mark::now(&self.clock) });
         // Last, so that no event of the time itself writes over it. A mark that cannot be left is missed later.
         let _ = marker.map(|mut marker| marker.write_all(b"seatmap"));
-        Some(Brought { metered, usage, marks, stayed: seat::check(cpu) })
+        Some(Brought { metered, usage, marks, stayed: seat::check_since(cpu, moves) })
     }
 
     /// Sleeps until every meter has ended.
@@ -189,7 +190,9 @@ mod tests {
         let cpus = affinity::current().unwrap();
         let report = match on(&cpus, &short()) {
             // Another process is making a cell here: the test can report no figure.
-            Err(error @ (Error::Moved { .. } | Error::Cpuset { .. })) => return seatmap_needs::skipped!("{error}"),
+            Err(error @ (Error::Moved { .. } | Error::MovedAndBack { .. } | Error::Cpuset { .. })) => {
+                return seatmap_needs::skipped!("{error}");
+            }
             result => result.unwrap(),
         };
         assert_eq!(report.cpus.iter().map(|noise| noise.cpu).collect::<Vec<_>>(), cpus);

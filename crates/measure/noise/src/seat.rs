@@ -4,6 +4,7 @@ use super::error::Error;
 use seatmap_os::CpuList;
 use seatmap_os::affinity;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::sched;
 use std::path::PathBuf;
 
 /// Enters the groups, sits on the CPU, and checks that both took effect.
@@ -50,6 +51,18 @@ pub(super) fn check(cpu: u32) -> Result<(), Error> {
     if found == [cpu] { Ok(()) } else { Err(Error::Moved { cpu, found: CpuList(found).to_string() }) }
 }
 
+/// The changes of CPU of the calling thread so far; `None` where the kernel does not count them.
+pub(super) fn moves() -> Option<u64> {
+    sched::migrations(&std::fs::read("/proc/thread-self/sched").ok()?)
+}
+
+/// Whether the thread sits there and, as far as the kernel counts, has done so since it had moved this often.
+pub(super) fn check_since(cpu: u32, moves_before: Option<u64>) -> Result<(), Error> {
+    check(cpu)?;
+    let has_moved = moves_before.zip(moves()).is_some_and(|(before, now)| now > before);
+    if has_moved { Err(Error::MovedAndBack { cpu }) } else { Ok(()) }
+}
+
 /// The reason behind the kernel's "invalid argument".
 fn refused(cpu: u32, source: std::io::Error) -> Error {
     let Ok(cpus) = Cpus::read() else { return Error::Seat { cpu, source } };
@@ -85,6 +98,20 @@ mod tests {
             take(cpus[0], &[]).unwrap();
             check(cpus[0]).unwrap();
             assert!(matches!(check(cpus[0] + 1), Err(Error::Moved { found, .. }) if found == cpus[0].to_string()));
+        });
+    }
+
+    #[test]
+    fn a_meter_that_came_back_is_noticed() {
+        let cpus = affinity::current().unwrap();
+        let Some(other) = cpus.get(1) else { return seatmap_needs::skipped!("there is one CPU") };
+        aside(|| {
+            take(cpus[0], &[]).unwrap();
+            let Some(before) = moves() else { return seatmap_needs::skipped!("the kernel counts no changes of CPU") };
+            check_since(cpus[0], Some(before)).unwrap();
+            affinity::pin(&[*other]).unwrap();
+            affinity::pin(&cpus[..1]).unwrap();
+            assert!(matches!(check_since(cpus[0], Some(before)), Err(Error::MovedAndBack { .. })));
         });
     }
 

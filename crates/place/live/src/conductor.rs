@@ -5,7 +5,7 @@ use crate::engine::{Engine, Rules};
 use crate::event::{Decision, Event, Gain, Verdict, on_file};
 use crate::guard::Guard;
 use crate::log::{Line, Said};
-use crate::masks::{Masks, Sweep};
+use crate::masks::{Held, Masks, Sweep};
 use crate::meter::Meter;
 use seatmap_machine::{Profile, Topology};
 use seatmap_observe::{End, Observation, ObserveError, Session};
@@ -93,6 +93,8 @@ pub struct Outcome {
     pub messages_per_s: Option<f64>,
     /// Threads that chose masks of their own.
     pub own: usize,
+    /// The threads while they had seats, as looks found them.
+    pub held: Held,
     /// Why it ended.
     pub end: Option<End>,
 }
@@ -141,6 +143,8 @@ impl<'a> Conductor<'a> {
     /// session is handed back, for the program may live on.
     pub fn conduct(mut self) -> (Outcome, Result<(), LiveError>, Session) {
         let done = self.play();
+        self.masks.look_now();
+        self.outcome.held = self.masks.held();
         if !matches!(done, Ok(End::Time | End::Program)) {
             self.masks.free();
             self.outcome.kept = None;
@@ -282,6 +286,7 @@ impl<'a> Conductor<'a> {
             let end = self.session.watch(Some(slice), self.setting.stop)?;
             let new = self.masks.adopt(&self.session.threads());
             self.guard.tell(&new).map_err(LiveError::Guard)?;
+            self.masks.look();
             let is_late = self.setting.time.is_some_and(|time| self.session.elapsed() >= time);
             let end = if is_late { Some(End::Time) } else { Some(end).filter(|end| *end != End::Time) };
             if end.is_some() {

@@ -4,9 +4,10 @@
 //! moved at once. Threads whose mask was narrower than their process's before anybody looked have seats of their own,
 //! and are left alone.
 
+use seatmap_os::starved::{self, Ready};
 use seatmap_os::task::Task;
-use seatmap_os::{CpuSet, Tid, affinity};
-use std::collections::BTreeMap;
+use seatmap_os::{CpuSet, Root, Tid, affinity, boot};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// A thread, and the mask that it had.
@@ -19,6 +20,33 @@ struct Sitter {
     seat: Option<CpuSet>,
     /// Whether it chose a narrower mask by itself.
     is_own: bool,
+    /// Since when it has waited for a CPU of its seat, at the latest look.
+    ready: Option<Ready>,
+}
+
+/// Looking takes at most this part of one CPU's time.
+const SHARE: u32 = 50;
+
+/// Threads that have seats, as looks found them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// The threads that were on their seats at the last look, as far as any lived then.
+    pub on_seats: usize,
+    /// The threads whose masks had been changed at some look: by somebody else, or by the program.
+    pub moved: usize,
+    /// The threads that waited at some look, and had not got a CPU of their seat since they began to.
+    pub starved: Vec<Starved>,
+}
+
+/// A thread that waited for a CPU of its seat, and got none for several ticks of the clock.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Starved {
+    /// The thread.
+    pub tid: Tid,
+    /// Its name.
+    pub name: String,
+    /// The CPUs of its seat.
+    pub cpus: String,
 }
 
 /// One sweep over the threads.
@@ -49,6 +77,11 @@ pub struct Masks {
     sitters: BTreeMap<Tid, Sitter>,
     /// The mask of each process's first thread.
     processes: BTreeMap<Tid, CpuSet>,
+    /// When to look next.
+    due: Option<Instant>,
+    on_seats: usize,
+    moved: BTreeSet<(Tid, u64)>,
+    starved: BTreeMap<(Tid, u64), Starved>,
 }
 
 impl Masks {
@@ -75,7 +108,7 @@ impl Masks {
         };
         let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
         let is_own = base != *whole && base.is_subset(whole);
-        self.sitters.insert(tid, Sitter { started_ticks, base: base.clone(), seat: None, is_own });
+        self.sitters.insert(tid, Sitter { started_ticks, base: base.clone(), seat: None, is_own, ready: None });
         Some(Mask { tid, started_ticks, cpus: base })
     }
 
@@ -99,6 +132,7 @@ impl Masks {
                 Ok(()) => {
                     sweep.threads += 1;
                     sitter.seat = Some(seat);
+                    sitter.ready = None;
                 }
                 Err(_) => sweep.refused += 1,
             }
@@ -121,6 +155,52 @@ impl Masks {
             }
         }
         Sweep { took: begun.elapsed(), ..sweep }
+    }
+
+    /// Looks whether threads are still on their seats and get CPUs there, unless the look before was a moment ago.
+    pub fn look(&mut self) {
+        let begun = Instant::now();
+        if self.due.is_none_or(|due| due <= begun) {
+            self.look_now();
+            let ended = Instant::now();
+            self.due = Some(ended + (ended - begun) * SHARE);
+        }
+    }
+
+    /// The same at once.
+    pub fn look_now(&mut self) {
+        let without_tick = starved::without_tick(&Root::new("/"));
+        let now_ns = boot::nanoseconds();
+        let mut living = 0;
+        let mut on_seats = 0;
+        for (tid, sitter) in &mut self.sitters {
+            let Some(seat) = &sitter.seat else { continue };
+            let same = Task::of(*tid).filter(|task| task.started_ticks == sitter.started_ticks && !task.has_ended());
+            let Some(task) = same else { continue };
+            let Ok(has_it) = affinity::has_mask(*tid, seat) else { continue };
+            living += 1;
+            if !has_it {
+                self.moved.insert((*tid, sitter.started_ticks));
+                continue;
+            }
+            on_seats += 1;
+            let (ready, is_starved) = Ready::look(sitter.ready, &task, now_ns, &without_tick);
+            sitter.ready = ready;
+            if is_starved {
+                let starved = Starved { tid: *tid, name: task.name, cpus: seat.to_string() };
+                self.starved.insert((*tid, sitter.started_ticks), starved);
+            }
+        }
+        if living > 0 {
+            self.on_seats = on_seats;
+        }
+    }
+
+    /// The threads as the looks so far found them.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        let starved = self.starved.values().cloned().collect();
+        Held { on_seats: self.on_seats, moved: self.moved.len(), starved }
     }
 
     /// How many threads have seats.
@@ -227,6 +307,30 @@ mod tests {
         first.give(a.tid).unwrap();
         masks.free();
         assert_eq!(a.cpus(), first);
+    }
+
+    #[test]
+    fn looks_tell_who_is_not_on_its_seat() {
+        let (pid, all) = own();
+        if all.len() < 2 {
+            return seatmap_needs::skipped!("there is one CPU");
+        }
+        let (first, last) = (CpuSet::single(all.first().unwrap()), CpuSet::single(all.last().unwrap()));
+        let (a, b) = (sleeper(), sleeper());
+        let mut masks = Masks::default();
+        masks.adopt(&[(pid, pid), (pid, a.tid), (pid, b.tid)]);
+        masks.seat(&[(a.tid, last.clone()), (b.tid, last.clone())]);
+        masks.look_now();
+        assert_eq!(masks.held(), Held { on_seats: 2, ..Held::default() });
+        first.give(a.tid).unwrap();
+        masks.look_now();
+        assert_eq!(masks.held(), Held { on_seats: 1, moved: 1, ..Held::default() });
+        last.give(a.tid).unwrap();
+        masks.look_now();
+        assert_eq!(masks.held(), Held { on_seats: 2, moved: 1, ..Held::default() }, "the history stays");
+        masks.free();
+        masks.look_now();
+        assert_eq!(masks.held().on_seats, 2, "without seats there is nothing to look at");
     }
 
     #[test]

@@ -95,6 +95,15 @@ pub enum TrialError {
         /// Its name.
         name: String,
     },
+    /// It ended, and processes cannot be listed.
+    #[error("'{command}' has ended, and it cannot be seen whether it left a process running")]
+    Unseen {
+        /// The command.
+        command: String,
+        /// The kernel's error.
+        #[source]
+        source: io::Error,
+    },
     /// It printed nothing that matches.
     #[error(
         "the metric '{metric}' matches no number (digits, with a point for decimals) that '{command}' printed{said}"
@@ -235,7 +244,8 @@ impl Runner {
         let mut counter = self.counter()?;
         let started = Started::new(contestant, self.raised, &printed)
             .map_err(|source| TrialError::Start { command: contestant.line(), source })?;
-        let Some(ended) = started.wait(stop) else { return Ok(None) };
+        let ended = started.wait(stop).map_err(|source| TrialError::Unseen { command: contestant.line(), source })?;
+        let Some(ended) = ended else { return Ok(None) };
         self.check(contestant, &ended, &printed)?;
         let read = match &self.metric {
             Metric::Command(line) => self.asked(line, contestant, stop)?,
@@ -313,7 +323,9 @@ impl Runner {
             .map_err(|source| TrialError::Start { command: line.to_owned(), source })?;
         let began = Instant::now();
         let is_late = || began.elapsed() > self.metric_limit;
-        let Some(ended) = started.wait(&|| stop() || is_late()) else {
+        let ended = started.wait(&|| stop() || is_late());
+        let ended = ended.map_err(|source| TrialError::Unseen { command: line.to_owned(), source })?;
+        let Some(ended) = ended else {
             return match stop() {
                 true => Ok(None),
                 false => Err(TrialError::MetricLate { metric: self.metric.to_string(), limit: self.metric_limit }),

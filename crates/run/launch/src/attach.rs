@@ -6,7 +6,7 @@ use crate::hampered::Hampered;
 use crate::pinner::Pinner;
 use crate::report::Report;
 use seatmap_os::task;
-use seatmap_os::{Root, Tid, affinity, proc_mount};
+use seatmap_os::{Root, Tid, affinity, proc_mount, visibility};
 
 /// The most looks for threads that were created meanwhile; a process that creates threads without end is not waited
 /// for.
@@ -18,7 +18,7 @@ const LOOKS: usize = 16;
 /// # Errors
 /// [`LaunchError::NeedsForce`] for the first that is one of those.
 pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
-    let needs_force = |pid: &&Tid| **pid == 1 || !task::threads(**pid).is_empty() && task::is_of_kernel(**pid);
+    let needs_force = |pid: &&Tid| **pid == 1 || task::is_of_kernel(**pid);
     match pids.iter().find(needs_force) {
         Some(&pid) if pid == 1 => Err(LaunchError::NeedsForce { pid, kind: "the one on which all others depend" }),
         Some(&pid) => Err(LaunchError::NeedsForce { pid, kind: "a thread of the kernel" }),
@@ -33,14 +33,16 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
 /// A process does not exist; no thread was seated then. A thread that could not be seated is named in the report.
 pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, LaunchError> {
     proc_mount::check(&Root::new("/"))?;
-    if let Some(pid) = pids.iter().find(|pid| task::threads(**pid).is_empty()) {
-        return Err(LaunchError::NoSuchProcess(*pid));
+    for pid in pids {
+        if threads(*pid)?.is_empty() {
+            return Err(LaunchError::NoSuchProcess(*pid));
+        }
     }
     let own = affinity::to_put_back(0).map_err(LaunchError::system("read this process's affinity"))?;
     let mut pinner = Pinner::new(seating, own, None);
     for pid in pids {
         for _ in 0..LOOKS {
-            let new: Vec<Tid> = task::threads(*pid).into_iter().filter(|tid| !pinner.threads.knows(*tid)).collect();
+            let new: Vec<Tid> = threads(*pid)?.into_iter().filter(|tid| !pinner.threads.knows(*tid)).collect();
             if new.is_empty() {
                 break;
             }
@@ -48,4 +50,16 @@ pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, Laun
         }
     }
     Ok(Report::of(&pinner, pids.first().copied(), Hampered::default()))
+}
+
+/// The threads of a process; none where it has ended.
+///
+/// # Errors
+/// [`LaunchError::Unseen`]: they are hidden from this user.
+pub(crate) fn threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
+    task::threads(pid).map_err(|source| {
+        let is_hidden = source.kind() == std::io::ErrorKind::PermissionDenied;
+        let hidden = is_hidden.then(|| visibility::hidden(&Root::new("/"))).flatten();
+        LaunchError::Unseen { pid, why: hidden.unwrap_or_else(|| source.to_string()) }
+    })
 }

@@ -36,6 +36,14 @@ pub enum LaunchError {
         /// The kind of process.
         kind: &'static str,
     },
+    /// The threads of a process cannot be listed.
+    #[error("the threads of process {pid} cannot be seen, and none is seated: {why}")]
+    Unseen {
+        /// The process.
+        pid: Tid,
+        /// The reason, in words.
+        why: String,
+    },
     /// There is no process of this number.
     #[error("there is no process {0}")]
     NoSuchProcess(Tid),

@@ -146,7 +146,7 @@ impl<'a> Launch<'a> {
     pub fn behind(&mut self) -> Behind {
         self.tracer.hear(&mut self.pinner);
         let processes = self.watch.living(&mut self.pinner, &self.tracer);
-        let threads = processes.iter().map(|pid| seatmap_os::task::threads(*pid).len()).sum();
+        let threads = processes.iter().map(|pid| seatmap_os::task::threads(*pid).map_or(1, |tids| tids.len())).sum();
         Behind { processes: processes.len(), threads, supervisor: None, freed: 0 }
     }
 

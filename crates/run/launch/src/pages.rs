@@ -1,10 +1,11 @@
 //! Moves the pages of a program that runs to the nodes where it is seated.
 
+use crate::attach;
 use crate::error::LaunchError;
 use crate::verifier::size;
 use seatmap_os::mempolicy::MemoryNodes;
 use seatmap_os::pages::{self, Pages};
-use seatmap_os::{CpuSet, Root, Tid, layout, task};
+use seatmap_os::{CpuSet, Root, Tid, layout};
 use seatmap_statistics::words::counted;
 
 /// The outcome of a move, in bytes that the process allocated itself.
@@ -23,14 +24,17 @@ pub struct Moved {
 }
 
 /// The NUMA nodes of the CPUs that the threads of a process may run on.
-#[must_use]
-pub fn nodes_of_threads(pid: Tid) -> CpuSet {
-    let cpus: CpuSet = task::threads(pid)
+///
+/// # Errors
+/// The threads, or the nodes of this computer, cannot be listed.
+pub fn nodes_of_threads(pid: Tid) -> Result<CpuSet, LaunchError> {
+    let cpus: CpuSet = attach::threads(pid)?
         .into_iter()
         .filter_map(|tid| CpuSet::of_thread(tid).ok())
         .flat_map(|cpus| cpus.iter().collect::<Vec<_>>())
         .collect();
-    layout::memory_nodes(&Root::new("/"), &cpus)
+    let nodes = layout::memory_nodes(&Root::new("/"), &cpus).map_err(|error| error.source);
+    nodes.map_err(LaunchError::system("read the NUMA nodes"))
 }
 
 /// Moves the pages of a process to these nodes (migrate_pages(2)), and looks what came of it.
@@ -97,6 +101,6 @@ mod tests {
             Ok(moved) => assert!(moved.there_bytes > 0 && moved.stayed_bytes == 0 && moved.refused_pages == 0),
             Err(error) => seatmap_needs::skipped!("{error}"),
         }
-        assert!(!nodes_of_threads(pid).is_empty());
+        assert!(!nodes_of_threads(pid).unwrap().is_empty());
     }
 }

@@ -218,7 +218,8 @@ impl Pinner {
     pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
         let mut freed = HashSet::new();
         for _ in 0..ROUNDS {
-            let tids = processes().into_iter().flat_map(task::threads);
+            // A process whose threads cannot be listed now is tried again in the next round.
+            let tids = processes().into_iter().filter_map(|pid| task::threads(pid).ok()).flatten();
             let new: Vec<Tid> = tids.filter(|tid| self.free(*tid)).collect();
             if new.is_empty() {
                 break;

@@ -66,6 +66,26 @@ pub enum ShareError {
         /// The number of workers, in words.
         workers: String,
     },
+    /// Work that takes all CPUs for itself is started several times.
+    #[error("{starts} start on this node ({source_of}), and each would {}, or set {OWN}={ALL} if only one of them runs \
+             at a time or each has CPUs of its own", .work.hint())]
+    Together {
+        /// The starts, in words.
+        starts: String,
+        /// The variable or program that says so.
+        source_of: String,
+        /// The work.
+        work: SoleWork,
+    },
+    /// The user names a task, and there are none to choose from.
+    #[error(
+        "there is no task {task} here ({OWN}={task}): {OWN} chooses among the tasks of a plan or the CPUs of a list; \
+             unset it, or set {OWN}={ALL}"
+    )]
+    NoTasks {
+        /// The number.
+        task: usize,
+    },
     /// A rule spells out CPUs that every start would take.
     #[error(
         "{starts} start on this node ({source_of}), and the CPUs of a rule would be those of each: name tasks in \
@@ -77,6 +97,57 @@ pub enum ShareError {
         /// The variable that says so.
         source_of: String,
     },
+}
+
+/// Work that chooses among all CPUs of a node itself, and that several starts there would spoil for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoleWork {
+    /// `seatmap run --auto`.
+    Auto,
+    /// `seatmap bench`.
+    Bench,
+    /// `seatmap tune`.
+    Tune,
+}
+
+impl SoleWork {
+    /// The harm that several of them do, and the way to do without.
+    fn hint(self) -> &'static str {
+        match self {
+            SoleWork::Auto => {
+                "try seats on the CPUs of the others: seat the ranks of a job together ('seatmap run --auto --pid \
+                 PID,PID'), or each by a plan ('seatmap run --plan')"
+            }
+            SoleWork::Bench => {
+                "time its runs beside those of the others: start the whole job in each run ('seatmap bench -- mpirun ...')"
+            }
+            SoleWork::Tune => {
+                "race beside the others on the same CPUs: start the whole job in each run ('seatmap tune -- mpirun ...')"
+            }
+        }
+    }
+
+    /// Checks that this process does not do the work as one of several starts.
+    ///
+    /// # Errors
+    /// [`ShareError::Together`], and [`ShareError::NoTasks`] where the user names a task for it.
+    pub fn check(self, root: &Root, here_cpus: usize) -> Result<(), ShareError> {
+        self.check_start(this_start(root, here_cpus))
+    }
+
+    fn check_start(self, start: Result<Start, ShareError>) -> Result<(), ShareError> {
+        match start {
+            Ok(Start::Alone) => Ok(()),
+            Ok(Start::Task(task)) => Err(ShareError::NoTasks { task }),
+            Ok(Start::OneOf(rank)) => {
+                Err(ShareError::Together { starts: counted(&rank), source_of: rank.source, work: self })
+            }
+            Err(ShareError::Workers { workers }) => {
+                Err(ShareError::Together { starts: workers, source_of: "xargs".to_owned(), work: self })
+            }
+            Err(error) => Err(error),
+        }
+    }
 }
 
 fn counted_seats(count: usize) -> String {
@@ -201,6 +272,16 @@ mod tests {
         insta::assert_snapshot!(refused(Start::Task(3), 2, true), @"there is no task 3 (SEATMAP_TASK=3): there are 2 seats");
         assert!(check_rules(&rank(0, Some(2)), true).is_err() && check_rules(&Start::Alone, true).is_ok());
         assert!(check_rules(&rank(0, Some(2)), false).is_ok());
+    }
+
+    #[test]
+    fn work_on_all_cpus_is_done_by_one_start() {
+        let refused = |work: SoleWork, start| work.check_start(start).unwrap_err().to_string();
+        insta::assert_snapshot!(refused(SoleWork::Auto, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would try seats on the CPUs of the others: seat the ranks of a job together ('seatmap run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
+        insta::assert_snapshot!(refused(SoleWork::Bench, Ok(rank(1, None))), @"2 or more ranks start on this node (RANK=1), and each would time its runs beside those of the others: start the whole job in each run ('seatmap bench -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
+        insta::assert_snapshot!(refused(SoleWork::Tune, Err(ShareError::Workers { workers: "4 commands".to_owned() })), @"4 commands start on this node (xargs), and each would race beside the others on the same CPUs: start the whole job in each run ('seatmap tune -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
+        insta::assert_snapshot!(refused(SoleWork::Tune, Ok(Start::Task(3))), @"there is no task 3 here (SEATMAP_TASK=3): SEATMAP_TASK chooses among the tasks of a plan or the CPUs of a list; unset it, or set SEATMAP_TASK=all");
+        assert_eq!(SoleWork::Bench.check_start(Ok(Start::Alone)), Ok(()));
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Verifier {
     /// Looks at the process of a thread that is about to end, if the process ends with it.
     pub fn last_look(&mut self, tid: Tid, pid: Tid) {
         let ends_all = || task::system_call(tid).is_some_and(|call| call == libc::SYS_exit_group.to_string());
-        if ends_all() || task::threads(pid).len() <= 1 {
+        if ends_all() || task::threads(pid).is_ok_and(|tids| tids.len() <= 1) {
             self.note(pid, true);
         }
     }

@@ -90,7 +90,8 @@ impl Watch {
         let me = std::process::id() as Tid;
         queue.extend(task::children(me, &[me]).into_iter().filter(|child| self.processes.insert(*child)));
         while let Some(pid) = queue.pop() {
-            let threads = task::threads(pid);
+            // One whose threads cannot be listed has not ended.
+            let Ok(threads) = task::threads(pid) else { continue };
             if threads.is_empty() {
                 self.processes.remove(&pid);
             }

@@ -34,6 +34,14 @@ pub enum ObserveError {
     /// No process has this number.
     #[error("there is no process {0}; 'ps -e' lists those that run")]
     NoProcess(Tid),
+    /// The process is there, and this user is not shown its threads.
+    #[error("the threads of process {pid} cannot be seen: {why}")]
+    Hidden {
+        /// The process.
+        pid: Tid,
+        /// The reason, in words.
+        why: String,
+    },
     /// The control group has no processes, or is not there.
     #[error("the control group '{0}' has no processes; 'systemd-cgls' lists the groups")]
     NoGroup(String),

@@ -3,9 +3,10 @@
 use crate::ObserveError;
 use crate::source::Source;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
-use seatmap_os::{Root, Tid, task};
+use seatmap_os::{Root, Tid, task, visibility};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io;
 use std::process::{Child, Command, Stdio};
 
 /// The program that is observed.
@@ -32,18 +33,29 @@ impl Subject {
         match self {
             Subject::Command { words, leaves_stdout } => start(words, *leaves_stdout, source).map(Some),
             Subject::Processes(pids) => {
-                let gone = pids.iter().find(|pid| !task::lives(**pid));
-                gone.map_or(Ok(()), |pid| Err(ObserveError::NoProcess(*pid)))?;
+                pids.iter().try_for_each(|pid| check(*pid))?;
                 follow_all(pids.iter().copied().map(process_of), source)
             }
             Subject::Survivors(pids) => {
                 let living: BTreeSet<Tid> = pids.iter().copied().filter(|pid| task::lives(*pid)).collect();
                 follow_all(living.into_iter().map(process_of), source)
             }
-            Subject::Group(path) => match of_group(path) {
+            Subject::Group(path) => match of_group(path)? {
                 pids if pids.is_empty() => Err(ObserveError::NoGroup(path.clone())),
                 pids => follow_all(pids, source),
             },
+        }
+    }
+}
+
+/// Checks that a process lives, and that this user is shown its threads.
+fn check(pid: Tid) -> Result<(), ObserveError> {
+    match task::threads(pid) {
+        Ok(_) if task::lives(pid) => Ok(()),
+        Ok(_) => Err(ObserveError::NoProcess(pid)),
+        Err(error) => {
+            let why = visibility::hidden(&Root::new("/")).unwrap_or_else(|| error.to_string());
+            Err(ObserveError::Hidden { pid, why })
         }
     }
 }
@@ -61,12 +73,16 @@ fn process_of(tid: Tid) -> Tid {
     seatmap_os::sched::Status::parse(&status).pid.unwrap_or(tid)
 }
 
-fn of_group(path: &str) -> BTreeSet<Tid> {
+fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let root = Root::new("/");
     let folders = Hierarchies::read(&root).folders(&root, path);
     let own = std::process::id() as Tid;
-    let tids = folders.iter().flat_map(|folder| members_below(&root, folder));
-    tids.map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)).collect()
+    let mut pids = BTreeSet::new();
+    for folder in folders {
+        let tids = members_below(&root, &folder).map_err(|error| error.source)?;
+        pids.extend(tids.into_iter().map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)));
+    }
+    Ok(pids)
 }
 
 /// Starts the command. Its process is followed from its creation.

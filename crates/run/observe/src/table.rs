@@ -40,7 +40,7 @@ impl Observation {
             let Task { name, path, cpu_s, .. } = &self.tasks[*task];
             let percent = format!("{:.1} %", cpu_s / self.seconds().max(1e-9) * 100.0);
             let load = if knows_loads { percent } else { "-".to_owned() };
-            [task.to_string(), visible(name), path.clone(), load, self.rate(sent[*task])]
+            [task.to_string(), visible(name), visible(path), load, self.rate(sent[*task])]
         };
         let rows = order.iter().map(row).collect();
         let title = ["task", "name", "path", "of a CPU", "sends/s"];

@@ -6,8 +6,9 @@ mod slurm;
 use crate::files::Files;
 use crate::glob;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
+use seatmap_os::root::FileError;
 use seatmap_os::sched::Status;
-use seatmap_os::{Tid, published, task};
+use seatmap_os::{Tid, published, task, visibility};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -63,9 +64,20 @@ pub enum ChoiceError {
          SLURM_STEP_ID) names one; start it with srun, or choose with --cgroup or --pid"
     )]
     NotInStep,
+    /// The process is there, and this user is not shown it.
+    #[error("process {pid} cannot be seen{}", why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
+    Hidden {
+        /// The number.
+        pid: Tid,
+        /// The reason, where it is known.
+        why: Option<String>,
+    },
     /// The list of processes cannot be read.
     #[error("/proc cannot be read")]
     Proc(#[from] io::Error),
+    /// Control groups cannot be listed.
+    #[error("{} cannot be read", .0.path)]
+    Groups(#[source] FileError),
 }
 
 fn hint(nearest: &[String]) -> String {
@@ -128,7 +140,7 @@ fn by_number(
     let mut found = known.clone();
     // A process that ends while it is watched is not missed.
     for pid in pids.iter().filter(|_| known.is_empty()) {
-        found.insert(process_of(files, *pid).ok_or(ChoiceError::NoProcess { pid: *pid })?);
+        found.insert(process_of(files, *pid).ok_or_else(|| unseen(files, *pid))?);
     }
     if with_children {
         let mut children: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
@@ -142,6 +154,17 @@ fn by_number(
         }
     }
     Ok(found)
+}
+
+/// Why a process is not found: it is hidden, or it is not there.
+fn unseen(files: &Files, pid: Tid) -> ChoiceError {
+    // A process that has ended, and whose parent has not asked how, is there as well, and shown.
+    let is_hidden = files.root.is_this_computer() && task::exists(pid) && !files.root.has(&format!("/proc/{pid}/task"));
+    if is_hidden {
+        ChoiceError::Hidden { pid, why: visibility::hidden(&files.root) }
+    } else {
+        ChoiceError::NoProcess { pid }
+    }
 }
 
 /// The process of a thread that has not ended.
@@ -159,7 +182,7 @@ fn of_group(files: &mut Files, known: &BTreeSet<Tid>, path: &str) -> Result<BTre
     let looked_for = format!("control group '{path}'");
     if folders.is_empty() {
         let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-        let names = hierarchies.all(&files.root).into_iter().map(|folder| last(&folder));
+        let names = hierarchies.all(&files.root).map_err(ChoiceError::Groups)?.into_iter().map(|folder| last(&folder));
         return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(&last(path), names) });
     }
     members(files, known, &folders, looked_for)
@@ -172,7 +195,10 @@ fn members(
     folders: &[String],
     looked_for: String,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let tids: BTreeSet<Tid> = folders.iter().flat_map(|folder| members_below(&files.root, folder)).collect();
+    let mut tids: BTreeSet<Tid> = BTreeSet::new();
+    for folder in folders {
+        tids.extend(members_below(&files.root, folder).map_err(ChoiceError::Groups)?);
+    }
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let program = |tid: Tid| process_of(files, tid).filter(|pid| *pid != own);
     let pids: BTreeSet<Tid> = tids.difference(known).copied().filter_map(program).collect();
@@ -200,7 +226,7 @@ fn without_launchers(files: &mut Files, known: &BTreeSet<Tid>, programs: BTreeSe
 }
 
 fn of_unit(files: &mut Files, known: &BTreeSet<Tid>, name: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let all = Hierarchies::read(&files.root).all(&files.root);
+    let all = Hierarchies::read(&files.root).all(&files.root).map_err(ChoiceError::Groups)?;
     let unit_of = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_owned();
     let spelled = [name.to_owned(), format!("{name}.service"), format!("{name}.scope"), format!("{name}.slice")];
     let folders: Vec<String> = all.iter().filter(|folder| spelled.contains(&unit_of(folder))).cloned().collect();

@@ -77,7 +77,8 @@ impl Files {
         ticks.saturating_mul(1_000_000_000 / self.ticks_per_s)
     }
 
-    /// Notes that this user may not see a thing of a process, if the error says so.
+    /// Notes that a thing of a process cannot be seen, if the error says so: this user may not see it, or this process
+    /// may open no more files.
     pub fn note_refusal(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_refused(error) {
             let why = match visibility::may_trace(&self.root) {
@@ -85,6 +86,8 @@ impl Files {
                 false => "the process belongs to another user; root may look",
             };
             self.note(what, Some(pid), why);
+        } else if is_short(error) {
+            self.note(what, Some(pid), format!("its files cannot be read: {error}"));
         }
     }
 
@@ -113,5 +116,26 @@ impl Files {
             Unseen { what: what.to_owned(), pids, why }
         };
         std::mem::take(&mut self.unseen).into_iter().map(told).collect()
+    }
+}
+
+/// Whether the kernel had no room for an open file, which says nothing about the file.
+fn is_short(error: &io::Error) -> bool {
+    let short = [libc::EMFILE, libc::ENFILE, libc::ENOMEM];
+    error.raw_os_error().is_some_and(|code| short.contains(&code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_could_not_be_opened_are_not_seen() {
+        let mut files = Files::open(&Root::new("/")).unwrap();
+        files.note_refusal("threads", 7, &io::Error::from_raw_os_error(libc::ESRCH));
+        assert!(files.take_notes().is_empty(), "it has ended");
+        files.note_refusal("threads", 7, &io::Error::from_raw_os_error(libc::EMFILE));
+        let notes = files.take_notes();
+        assert!(notes.len() == 1 && notes[0].pids == [7] && notes[0].what == "threads", "{notes:?}");
     }
 }

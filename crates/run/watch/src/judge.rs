@@ -14,6 +14,7 @@ mod kind;
 mod late_binding;
 pub mod made;
 mod memory;
+mod moved;
 mod one_per;
 mod overlap;
 mod parts;
@@ -93,10 +94,11 @@ pub fn seats(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<Threa
 type Judge = fn(&Facts) -> Vec<Finding>;
 
 /// The rules that hold where none is named, in the order of their findings.
-const DEFAULT: [(&str, Judge); 15] = [
+const DEFAULT: [(&str, Judge); 16] = [
     ("partial", variables::partial),
     ("variables", variables::judge),
     ("late-binding", late_binding::judge),
+    ("moved", moved::usual),
     ("overlap", overlap::judge),
     ("shared-cpu", shared_cpu::judge),
     ("isolated", isolated::judge),
@@ -125,6 +127,9 @@ pub fn judge(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<Findi
         found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
     }
     found.extend(asked.rules.iter().flat_map(|rule| named(&facts, *rule)));
+    if asked.rules.iter().any(|rule| *rule != Rule::Default) {
+        found.extend(moved::unjudged(&facts));
+    }
     let mut distinct: Vec<Finding> = Vec::new();
     for finding in found {
         if distinct.iter().all(|other| !other.is_same(&finding)) {

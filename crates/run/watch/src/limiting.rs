@@ -163,10 +163,10 @@ impl Limiting {
         }
     }
 
-    /// Whether a group has members that were not looked at.
+    /// Whether a group has members that were not looked at. One whose members cannot be listed may have some.
     fn has_others(&self, files: &Files, folder: &str) -> bool {
         let known: HashSet<&Tid> = self.members.values().flatten().collect();
-        members_below(&files.root, folder).iter().any(|member| !known.contains(member))
+        members_below(&files.root, folder).map_or(true, |all| all.iter().any(|member| !known.contains(member)))
     }
 }
 

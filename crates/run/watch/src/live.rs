@@ -8,13 +8,13 @@
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
 use crate::limiting::Limiting;
-use crate::looks::{self, Leader, percent, seconds};
+use crate::looks::{Leader, percent, seconds};
 use crate::process;
 use crate::seating::{CellCpus, Cpu, FORMAT, GroupBrake, Kernel, Process, Quota, Seating, Thread};
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::{Status, Times, migrations, policy_name};
-use seatmap_os::{CpuSet, Root, Tid, boot, devices};
+use seatmap_os::{CpuSet, Root, Tid, boot, devices, starved};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
@@ -136,7 +136,7 @@ impl Live {
         let machine = root.read("/proc/sys/kernel/hostname").unwrap_or_else(|_| "host".to_owned());
         let mut live = Live {
             kernel: Kernel::of(Scheduler::read(root), root),
-            without_tick: looks::without_tick(root),
+            without_tick: starved::without_tick(root),
             cpu_times: cpu_times(&mut files),
             files,
             choice: choice.clone(),
@@ -254,7 +254,7 @@ impl Live {
             self.leaders.insert(pid, Leader { parent, name, started_ticks, user });
         }
         let before = self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == started_ticks);
-        let has_tick = looks::has_tick(&self.without_tick, thread.cpu);
+        let has_tick = starved::has_tick(&self.without_tick, thread.cpu);
         let is_starved = before.as_ref().is_some_and(|before| before.starves(&thread, times, now_ns, has_tick));
         let is_new = before.is_none() && self.looks > 0;
         if is_new && self.files.nanoseconds(started_ticks) >= self.before_ns {
@@ -385,13 +385,13 @@ impl Seen {
 
     /// Whether it ran or waited for a CPU at this look.
     fn is_ready(&self) -> bool {
-        self.thread.state == char::from(looks::RUNNABLE)
+        self.thread.state == char::from(starved::RUNNABLE)
     }
 
     /// Whether the thread has waited for a CPU since this look.
     fn starves(&self, now: &Thread, times: Times, at_ns: u64, has_tick: bool) -> bool {
         let is_ready = self.is_ready() && now.state == self.thread.state;
-        is_ready && looks::has_starved(self.times, times, at_ns.saturating_sub(self.at_ns), has_tick)
+        is_ready && starved::has_starved(self.times, times, at_ns.saturating_sub(self.at_ns), has_tick)
     }
 
     /// Goes on to a look at the times alone.

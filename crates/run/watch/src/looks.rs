@@ -3,7 +3,8 @@
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
 use seatmap_os::sched::{Stat, Status, Times, migrations, policy_name};
-use seatmap_os::{CpuSet, Root, Tid};
+use seatmap_os::starved::{RUNNABLE, has_starved, has_tick, without_tick};
+use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most threads of which every glance looks for those that have become busy; with more, only the first one does.
@@ -23,16 +24,6 @@ pub(crate) struct Looks {
     without_tick: CpuSet,
 }
 
-/// The state of a thread that runs or waits for a CPU (proc_pid_stat(5)).
-pub(crate) const RUNNABLE: u8 = b'R';
-
-/// Longer than a few ticks of the slowest kernels, which have 100 a second.
-const SEVERAL_TICKS_NS: u64 = 50_000_000;
-
-/// Where the tick is stopped, another CPU counts the time of the thread that runs, once a second
-/// (`sched_tick_remote` of `kernel/sched/core.c`).
-const REMOTE_TICKS_NS: u64 = 2_500_000_000;
-
 /// One thread.
 #[derive(Debug)]
 struct Seen {
@@ -40,6 +31,8 @@ struct Seen {
     /// Its times at the beginning, and when that was.
     first: Times,
     first_ns: u64,
+    /// The CPUs that it could run on at the beginning, where the kernel said so.
+    first_mask: Option<CpuSet>,
     /// Its time on a CPU at the latest look.
     run_ns: u64,
     is_busy: bool,
@@ -108,7 +101,9 @@ impl Looks {
         let begun = files.stat(pid, tid, |stat| (!stat.has_ended()).then_some((stat.started_ticks, stat.state)));
         if let (Some((started_ticks, state)), Some(first)) = (begun.flatten(), files.times(pid, tid)) {
             let was_runnable = state == RUNNABLE;
-            self.seen.insert((pid, tid), Seen { was_runnable, ..Seen::new(started_ticks, first, clock()) });
+            let first_mask = files.asked_mask(tid);
+            let seen = Seen { was_runnable, first_mask, ..Seen::new(started_ticks, first, clock()) };
+            self.seen.insert((pid, tid), seen);
         }
     }
 
@@ -198,6 +193,12 @@ impl Looks {
             thread.wait_percent = Some(100.0);
         }
         thread.ran_on = seen.shares();
+        let first_mask = CpuSet::of_list(&thread.mask);
+        thread.mask_before = seen
+            .first_mask
+            .take()
+            .filter(|before| first_mask.as_ref() != Some(before))
+            .map(|before| before.to_string());
         let user = read_status(files, &mut thread);
         if let Some(leader) = leaders.get_mut(&pid).filter(|leader| leader.user.is_none()) {
             leader.user = user;
@@ -205,7 +206,7 @@ impl Looks {
         // A look that is still going on comes upon a thread as busy as it was.
         let is_busy = times.run_ns > seen.first.run_ns;
         let started_ticks = seen.started_ticks;
-        Some((thread, Seen { is_busy, was_runnable, ..Seen::new(started_ticks, times, now_ns) }))
+        Some((thread, Seen { is_busy, was_runnable, first_mask, ..Seen::new(started_ticks, times, now_ns) }))
     }
 
     /// A thread that the first look has not seen: one that began meanwhile has run since then, another one came to the
@@ -226,7 +227,8 @@ impl Seen {
     fn new(started_ticks: u64, first: Times, first_ns: u64) -> Self {
         let found_on = BTreeMap::new();
         let (is_busy, was_runnable) = (false, false);
-        Seen { started_ticks, first, first_ns, run_ns: first.run_ns, is_busy, was_runnable, found_on }
+        let first_mask = None;
+        Seen { started_ticks, first, first_ns, first_mask, run_ns: first.run_ns, is_busy, was_runnable, found_on }
     }
 
     fn found(&mut self, cpu: Option<u32>) {
@@ -243,24 +245,6 @@ impl Seen {
         shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
         shares
     }
-}
-
-/// The CPUs on which the tick stops while one thread runs alone; none where the kernel does not say.
-pub(crate) fn without_tick(root: &Root) -> CpuSet {
-    let list = root.read("/sys/devices/system/cpu/nohz_full").unwrap_or_default();
-    CpuSet::of_list(&list).unwrap_or_default()
-}
-
-/// Whether the kernel counts the time of a thread on this CPU at each tick.
-pub(crate) fn has_tick(without_tick: &CpuSet, cpu: Option<u32>) -> bool {
-    cpu.is_some_and(|cpu| !without_tick.contains(cpu))
-}
-
-/// Whether a thread that was ready at two looks has waited for a CPU all the time between them. The kernel counts a
-/// wait at its end only, so that neither of its times has moved then. That of a thread that runs moves at each tick.
-pub(crate) fn has_starved(before: Times, now: Times, watched_ns: u64, has_tick: bool) -> bool {
-    let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
-    now == before && watched_ns >= enough_ns
 }
 
 /// A share, at most 100: the kernel counts the last tick of a thread that runs at the tick's end.
@@ -306,21 +290,4 @@ fn moves(files: &mut Files, pid: Tid, tid: Tid) -> Option<u64> {
 /// Nanoseconds in seconds.
 pub(crate) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_thread_that_never_got_its_cpu_has_waited() {
-        let first = Times { run_ns: 7, wait_ns: Some(9) };
-        assert!(has_starved(first, first, SEVERAL_TICKS_NS, true));
-        assert!(!has_starved(first, first, SEVERAL_TICKS_NS - 1, true), "the tick may be still to come");
-        assert!(
-            !has_starved(first, first, SEVERAL_TICKS_NS, false) && has_starved(first, first, REMOTE_TICKS_NS, false)
-        );
-        assert!(!has_starved(first, Times { run_ns: 8, ..first }, REMOTE_TICKS_NS, true), "it has run");
-        assert!(!has_starved(first, Times { wait_ns: Some(10), ..first }, REMOTE_TICKS_NS, true), "it got its turn");
-    }
 }

@@ -78,8 +78,11 @@ pub struct Thread {
     pub state: char,
     /// How long ago it began.
     pub age_s: f64,
-    /// The CPUs that it may run on, as a list: `0-3,8`. Empty where the kernel did not say.
+    /// The CPUs that it may run on at the last look, as a list: `0-3,8`. Empty where the kernel did not say.
     pub mask: String,
+    /// The CPUs that it could run on at the first look, where these were others. Older documents do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask_before: Option<String>,
     /// The scheduling policy: `other`, `batch`, `idle`, `fifo`, `rr`, `deadline`, `ext`.
     pub policy: String,
     /// The nice value, -20 to 19.

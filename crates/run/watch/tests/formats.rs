@@ -44,6 +44,7 @@ fn thread() -> Thread {
         state: 'R',
         age_s: 3.5,
         mask: "0-3,8".into(),
+        mask_before: Some("0-3".into()),
         policy: "fifo".into(),
         nice: -20,
         real_time_priority: 99,
@@ -191,7 +192,7 @@ fn seatings_have_the_keys_of_the_schema_and_no_others() {
             poorer.pointer_mut(path).unwrap().as_object_mut().unwrap().remove(key);
             let marks_the_kind = path.is_empty() && key == "watched_s" || path == "/threads/0" && key == "mask";
             let is_newer = match path {
-                "/threads/0" => key == "is_traced",
+                "/threads/0" => ["is_traced", "mask_before"].contains(&key.as_str()),
                 "" => ["cells", "brakes"].contains(&key.as_str()),
                 _ => false,
             };

@@ -1,6 +1,6 @@
 //! Tables of a study: one figure under several conditions, a row each.
 
-use super::{number, with_program};
+use super::{column, line, number, prose, with_program};
 use serde::{Deserialize, Serialize};
 
 /// The word of a row's command that a column's own word replaces.
@@ -153,11 +153,11 @@ impl FoundTable {
     /// The table as text for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
-        let lines = self.lines();
+        let lines: Vec<(String, _)> = self.lines().into_iter().map(|(what, all)| (line(what), all)).collect();
         let width = lines.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
-        let mut text = format!("\n{}\n{:<width$}", self.title, "");
+        let mut text = format!("\n{}\n{:<width$}", line(&self.title), "");
         for column in &self.columns {
-            text += &format!("  {:>8}", column.name);
+            text += &format!("  {:>8}", line(&column.name));
         }
         text += "    growth\n";
         for (what, figures) in lines {
@@ -173,19 +173,20 @@ impl FoundTable {
     /// The table as a part of a page.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let mut text = format!("\n## {}\n\n{}\n\n| {} |", self.title, self.about.trim(), self.heading);
-        let names = self.columns.iter().map(|column| format!(" {} |", column.name));
+        let mut text =
+            format!("\n## {}\n\n{}\n\n| {} |", column(&self.title), prose(&self.about), column(&self.heading));
+        let names = self.columns.iter().map(|of| format!(" {} |", column(&of.name)));
         text += &names.collect::<String>();
         text += &format!(" last over first |\n|---|{}---|\n", "---|".repeat(self.columns.len()));
         for (what, figures) in self.lines() {
-            text += &format!("| {what} |");
+            text += &format!("| {} |", column(what));
             for figure in figures.iter().copied().chain([Self::growth(&figures)]) {
                 text += &format!(" {} |", figure.map_or_else(String::new, number));
             }
             text += "\n";
         }
         let noted = self.rows.iter().filter_map(|row| Some((&row.what, row.note.as_ref()?)));
-        let notes: String = noted.map(|(what, note)| format!("- **{what}**: {note}\n")).collect();
+        let notes: String = noted.map(|(what, note)| format!("- **{}**: {}\n", column(what), column(note))).collect();
         if notes.is_empty() { text } else { text + "\n" + &notes }
     }
 }

@@ -351,9 +351,9 @@ impl Turns {
         let waits = |at: usize| self.session.is_waiting(at as u16) || self.is_spinning(at as u16);
         let threads = self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));
         let known = threads.filter(|(at, _)| waits(*at)).count();
-        let all = seatmap_os::task::threads(std::process::id() as seatmap_os::Tid).len();
-        // The driver is one of them.
-        all > known + 1
+        let all = seatmap_os::task::threads(std::process::id() as seatmap_os::Tid);
+        // The driver is one of them. A list that cannot be read may hold others.
+        all.map_or(true, |all| all.len() > known + 1)
     }
 
     fn is_spinning(&self, task: u16) -> bool {

@@ -12,10 +12,10 @@ use seatmap_os::task::Task;
 /// Moves whom it can.
 ///
 /// # Errors
-/// [`ClosingError`]: the journal cannot be written. Threads that refuse do not count as an error; they are counted
-/// later.
+/// [`ClosingError`]: the journal cannot be written, or the threads cannot be listed. Threads that refuse do not count
+/// as an error; they are counted later.
 pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
-    let all = task::all(site.root);
+    let all = task::all(site.root)?;
     let own: Vec<&Task> = all.iter().filter(|task| may_move(site, task)).collect();
     let masks: Vec<Change> = own.iter().filter_map(|task| leaving(site, task)).collect();
     let narrow: Vec<&str> = masks.iter().map(|change| change.new.as_str()).collect();

@@ -11,7 +11,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};
-use seatmap_os::root::Root;
+use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use std::collections::BTreeSet;
 
@@ -27,13 +27,13 @@ const ROUNDS: u32 = 4;
 /// [`ClosingError`].
 pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
     let base = base(layout)?;
-    if let Some((sibling, cpus)) = rivals(site.root, &base, "").into_iter().find(|(_, cpus)| cpus.meets(&site.cell)) {
+    if let Some((sibling, cpus)) = rivals(site.root, &base, "")?.into_iter().find(|(_, cpus)| cpus.meets(&site.cell)) {
         return Err(ClosingError::NotHere(format!("the cpuset {sibling} holds {} of the cell's", cpus.named())));
     }
-    let masks = chosen_masks(site, |task| !task.is_spared(&site.spared));
+    let masks = chosen_masks(site, |task| !task.is_spared(&site.spared))?;
     site.note(&masks)?;
     let rest = make_rest(site, &base)?;
-    gather(site, &base, &rest);
+    gather(site, &base, &rest)?;
     let narrow = site.keep_out(What::Cpus, &format!("{rest}/cpuset.cpus"));
     narrow.map_or(Ok(()), |change| site.change(change))?;
     let group = make_cell(site, &base)?;
@@ -49,7 +49,7 @@ pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
 
 fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     let rest = format!("{base}/{REST}");
-    let is_new = !site.root.has(&rest) || is_nobodys(site.root, base);
+    let is_new = !site.root.has(&rest) || is_nobodys(site.root, base)?;
     let made = Change::folder(&rest);
     // One that is another cell's already stays when this cell goes, unless it is the last.
     let old = if is_new { made.old.clone() } else { made.current(site.root)? };
@@ -63,9 +63,9 @@ fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
 }
 
 /// Whether no cell stands: a cell that could not take the rest apart left it.
-fn is_nobodys(root: &Root, base: &str) -> bool {
+fn is_nobodys(root: &Root, base: &str) -> Result<bool, FileError> {
     let cell = format!("{PREFIX}.");
-    !root.folders(base).iter().any(|name| name.starts_with(&cell))
+    Ok(!root.folders(base)?.iter().any(|name| name.starts_with(&cell)))
 }
 
 fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
@@ -85,9 +85,9 @@ fn copy_memory(site: &Site<'_>, base: &str, group: &str) -> Result<(), ClosingEr
 }
 
 /// Moves all threads that can be moved from the root to the rest. Kernel threads that are bound refuse, and stay.
-fn gather(site: &Site<'_>, base: &str, rest: &str) {
+fn gather(site: &Site<'_>, base: &str, rest: &str) -> Result<(), FileError> {
     let mut refused: BTreeSet<Tid> = BTreeSet::new();
-    let spared = tasks_of_spared(site);
+    let spared = tasks_of_spared(site)?;
     let file = group::members_file(site.root, rest);
     for _ in 0..ROUNDS {
         let new = |tid: &Tid| !spared.contains(tid) && !refused.contains(tid);
@@ -99,19 +99,25 @@ fn gather(site: &Site<'_>, base: &str, rest: &str) {
         refused.extend(found.into_iter().filter(stays));
     }
     crate::fault::point();
+    Ok(())
 }
 
-fn tasks_of_spared(site: &Site<'_>) -> BTreeSet<Tid> {
-    let pids = site.spared.iter().copied().chain([1]);
-    pids.flat_map(|pid| task::of_process(site.root, pid)).map(|task| task.tid).collect()
+fn tasks_of_spared(site: &Site<'_>) -> Result<BTreeSet<Tid>, FileError> {
+    let mut tids = BTreeSet::new();
+    for pid in site.spared.iter().copied().chain([1]) {
+        tids.extend(task::of_process(site.root, pid)?.into_iter().map(|task| task.tid));
+    }
+    Ok(tids)
 }
 
 /// The cpusets beside a cell's, with their CPUs, without the one for all other threads.
-#[must_use]
-pub fn rivals(root: &Root, base: &str, own: &str) -> Vec<(String, CpuSet)> {
-    let folders = root.folders(base).into_iter().filter(|name| name != REST && name != own);
+///
+/// # Errors
+/// [`FileError`]: the groups cannot be listed.
+pub fn rivals(root: &Root, base: &str, own: &str) -> Result<Vec<(String, CpuSet)>, FileError> {
+    let folders = root.folders(base)?.into_iter().filter(|name| name != REST && name != own);
     let cpus = |name: &String| CpuSet::of_list(&root.read(&format!("{base}/{name}/cpuset.cpus")).ok()?);
-    folders.filter_map(|name| cpus(&name).map(|cpus| (name, cpus))).collect()
+    Ok(folders.filter_map(|name| cpus(&name).map(|cpus| (name, cpus))).collect())
 }
 
 /// The fault of an exclusive cpuset, if it has one.

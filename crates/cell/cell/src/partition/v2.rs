@@ -19,7 +19,7 @@ pub const ISOLATED: &str = "isolated";
 pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
     let base = base(layout)?;
     // The kernel itself moves all threads, and forgets their masks.
-    let masks = chosen_masks(site, |_| true);
+    let masks = chosen_masks(site, |_| true)?;
     site.note(&masks)?;
     hand_down(site, &base)?;
     let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);

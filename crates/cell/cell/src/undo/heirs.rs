@@ -23,7 +23,7 @@ use crate::thread_mask;
 use crate::undo::Left;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
-use seatmap_os::root::Root;
+use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::task::Task;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,11 +68,14 @@ struct Family<'a> {
 }
 
 /// Finds them; empty where the cell narrowed no mask. `open` are the CPUs that do not belong to another cell.
-pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &CpuSet) -> Found {
+///
+/// # Errors
+/// [`FileError`]: the threads cannot be listed.
+pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &CpuSet) -> Result<Found, FileError> {
     let is_needed = !moved(journal, others, open).is_empty();
-    let all = if is_needed { task::all(root) } else { Vec::new() };
+    let all = if is_needed { task::all(root)? } else { Vec::new() };
     let with_mask = |task: Task| task.cpus().map(|mask| Thread { task, mask });
-    Family::new(root, journal, others, open, all.into_iter().filter_map(with_mask)).found()
+    Ok(Family::new(root, journal, others, open, all.into_iter().filter_map(with_mask)).found())
 }
 
 /// Threads that were narrowed one by one. If a cell has a control group, the kernel takes care of heirs.

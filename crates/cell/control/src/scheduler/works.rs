@@ -82,7 +82,7 @@ impl Scheduler<'_> {
             if let Some(job) = self.jobs.get_mut(&id) {
                 job.stopped = threads.to_vec();
             }
-            self.write_down()
+            self.write_down().map_err(Box::<dyn std::error::Error>::from)
         })?;
         self.jobs.get_mut(&id).into_iter().for_each(|job| job.phase = CellPhase::Suspended);
         Ok(self.write_down()?)

@@ -3,14 +3,22 @@
 mod room;
 
 use crate::args::Bench;
+use crate::verbs;
 use room::Room;
 use seatmap_console::bar::Bar;
+use seatmap_console::bar::Bar;
+use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::here::host_name;
+use seatmap_console::here::host_name;
+use seatmap_console::input;
 use seatmap_console::input;
 use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output::{self, Destination};
 use seatmap_console::output::{self, Destination};
 use seatmap_launch::Executable;
+use seatmap_launch::share::SoleWork;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_report::{bench, html};
@@ -39,6 +47,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     let better = better(typed)?;
     let commands = commands(typed)?;
     let baseline = typed.baseline.as_deref().map(|path| baseline(path, &typed.metric)).transpose()?;
+    verbs::run::check_sole(SoleWork::Bench)?;
     let interrupt = Interrupt::listen()?;
     let room = Room::take(typed, wanted(typed, baseline.as_ref()).as_ref())?;
     let contestants: Vec<Contestant> = commands.iter().map(|command| room.contestant(command)).collect();

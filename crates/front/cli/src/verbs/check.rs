@@ -61,7 +61,7 @@ impl Checker<'_> {
         };
         let choice = match choice(self.typed) {
             // Of a job, its ranks on this computer, bound or not.
-            Choice::Bound if self.standard.is_of_ranks() => match ranks::living() {
+            Choice::Bound if self.standard.is_of_ranks() => match ranks::living()? {
                 pids if pids.is_empty() => return Ok(None),
                 pids => Choice::Processes { pids, with_children: false },
             },

@@ -12,6 +12,7 @@ use seatmap_console::{here, input, plan_input, stdio};
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
 use seatmap_launch::sets::Computer;
+use seatmap_launch::share::SoleWork;
 use seatmap_launch::{
     Behind, Beyond, Ending, Executable, Launch, LaunchError, LaunchOptions, ProgramMemory, Report, SeatAllocator,
     SeatList, SeatRule, asks, attach, sets, share,
@@ -241,6 +242,12 @@ pub fn this_start() -> Result<Start, CliError> {
     share::this_start(&Root::new("/"), here_cpus).map_err(CliError::input)
 }
 
+/// Checks that work on all CPUs of this node is not done by several starts of one command, against each other.
+pub fn check_sole(work: SoleWork) -> Result<(), CliError> {
+    let here_cpus = Cpus::read().map_err(CliError::work)?.allowed.len();
+    work.check(&Root::new("/"), here_cpus).map_err(CliError::input)
+}
+
 /// Says which seats this start takes, where there are others beside it.
 pub fn tell_share(start: &Start, seats: &SeatList, quiet: bool) {
     if !quiet && !seats.cpus.is_empty() {
@@ -270,7 +277,9 @@ pub fn failed(error: LaunchError) -> CliError {
         LaunchError::Execute { .. } | LaunchError::NoSuchProcess(_) | LaunchError::NeedsForce { .. } => {
             CliError::input(error)
         }
-        LaunchError::Proc(_) | LaunchError::System { .. } | LaunchError::Forbidden(_) => CliError::work(error),
+        LaunchError::Proc(_) | LaunchError::System { .. } | LaunchError::Forbidden(_) | LaunchError::Unseen { .. } => {
+            CliError::work(error)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use seatmap_console::here::{host_name, today, tool};
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::{self, Destination};
 use seatmap_launch::Executable;
+use seatmap_launch::share::SoleWork;
 use seatmap_machine::import::MAX_FILE_BYTES;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::kernel::Scheduler;
@@ -57,6 +58,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     let files = Files::new(typed)?;
     let better = better(typed)?;
     Executable::find(&typed.command).map_err(CliError::input)?;
+    verbs::run::check_sole(SoleWork::Tune)?;
     let interrupt = Interrupt::listen()?;
     let earlier = typed.resume.then(|| earlier(&typed.record())).transpose()?;
     let mut field = Field::new(typed, earlier.as_ref(), &interrupt)?;

@@ -186,7 +186,7 @@ fn the_program_outlives_an_observer_that_is_killed() {
         let observe = ["observe", "--method", method, "--library", &library, "--", "sh", "-c", &script];
         let mut observer = started(&place, &observe);
         let pid = number_in(&place, "pid");
-        until("its threads", || seatmap_os::task::threads(pid).len() > 4 || !seatmap_os::task::lives(pid));
+        until("its threads", || seatmap_os::task::threads(pid).unwrap().len() > 4 || !seatmap_os::task::lives(pid));
         observer.kill().unwrap();
         observer.wait().unwrap();
         until("its end", || !seatmap_os::task::lives(pid));

@@ -92,7 +92,7 @@ fn threads_with(count: usize, what: &str, variables: &[(&str, &str)]) -> Option<
 
 /// The threads of a process, by ascending number.
 pub(crate) fn tids(pid: Tid) -> Vec<Tid> {
-    seatmap_os::task::threads(pid)
+    seatmap_os::task::threads(pid).unwrap()
 }
 
 pub(crate) fn bind(tid: Tid, cpus: &[u32]) {

@@ -1,9 +1,14 @@
 //! Every string of every kind of document, made hostile, through the verbs that read it.
 
+use crate::auto::ALONE;
 use crate::common::Place;
 use crate::names::assert_shown;
 use serde_json::{Value, json};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Output;
+use std::sync::PoisonError;
 
 /// Text that a terminal or a table must never get: escape sequences, line ends, C1 controls,
 /// overrides, NUL, and length.
@@ -29,21 +34,27 @@ fn strings(value: &Value, pointer: &str, found: &mut Vec<String>) {
 
 /// Looks at all that people see of a run, and at a page that it wrote. Whether the run succeeded.
 fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
-    let output = place.run(&arguments.split(' ').collect::<Vec<_>>());
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!stderr.contains("panicked"), "{arguments} with {what}: {stderr}");
-    for text in [&output.stdout, &output.stderr] {
-        assert_shown(&format!("{arguments} with {what}"), text);
-        let text = String::from_utf8_lossy(text);
-        let forged = text.lines().find(|line| line.starts_with("seatmap: all is well"));
-        assert_eq!(forged, None, "{arguments} with {what}");
-    }
+    let command = &mut place.command(&arguments.split(' ').collect::<Vec<_>>());
+    let output = command.env("SEATMAP_RUN", place.path("run")).output().unwrap();
+    assert_output_is_harmless(&output, &format!("{arguments} with {what}"));
     if arguments.contains(PAGE) {
         let page = std::fs::read(place.path(PAGE)).unwrap_or_default();
         assert_shown(arguments, &page);
         assert!(!String::from_utf8_lossy(&page).contains("<script>alert"), "{arguments} with {what}");
     }
     output.status.success()
+}
+
+/// Looks at all that people see of a run.
+fn assert_output_is_harmless(output: &Output, what: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!stderr.contains("panicked"), "{what}: {stderr}");
+    for text in [&output.stdout, &output.stderr] {
+        assert_shown(what, text);
+        let text = String::from_utf8_lossy(text);
+        let forged = text.lines().find(|line| line.starts_with("seatmap: all is well"));
+        assert_eq!(forged, None, "{what}");
+    }
 }
 
 /// The file of a page.
@@ -194,4 +205,138 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
         assert!(!String::from_utf8_lossy(text).lines().any(|line| line.starts_with("seatmap: all is well")));
     }
     assert!(String::from_utf8_lossy(&output.stdout).contains("\\u{1b}[2J"), "the name is shown");
+}
+
+/// The record of a cell that stands, with text in each place that has some. Its memory would need a guardian.
+fn cell_record() -> Value {
+    json!({ "format": "seatmap-cell/1", "name": "quiet", "cpus": [0], "backend": "affinity",
+        "degraded": ["v2-partition: not here"], "noise_before": 1.5, "noise_after": 0.5, "state": "ready",
+        "group": "/sys/fs/cgroup/seatmap.quiet", "irqs_left": ["36"], "kernel_threads_left": 1, "threads_left": 2,
+        "processes_left": ["1 init"], "expires_s": null,
+        "memory": null })
+}
+
+/// Its journal. The computer has not the value that the change tells of, so that nothing is put back.
+fn cell_journal() -> [Value; 3] {
+    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
+    [
+        json!({ "boot_id": boot_id, "entry": "begin", "format": "seatmap-cell-journal/1", "cell": "quiet",
+            "cpus": "0", "serial": 1 }),
+        json!({ "boot_id": boot_id, "entry": "change", "what": "value", "path": "/proc/sys/vm/stat_interval",
+            "old": "1", "new": "7654321" }),
+        json!({ "boot_id": boot_id, "entry": "done" }),
+    ]
+}
+
+/// Puts both into the folder of the test's cells, and looks at what verbs say.
+fn assert_cell_is_shown(place: &Place, record: &Value, journal: &[Value], what: &str) {
+    let folder = place.path("run");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
+    let lines: String = journal.iter().map(|line| format!("{line}\n")).collect();
+    for (file, text) in [("quiet.json", record.to_string()), ("quiet.journal", lines)] {
+        std::fs::write(folder.join(file), text).unwrap();
+        std::fs::set_permissions(folder.join(file), Permissions::from_mode(0o600)).unwrap();
+    }
+    let looks = ["cell list", "cell list --json", "cell show quiet", "cell show quiet --json", "cell verify quiet"];
+    for verb in looks.iter().chain(&["cell destroy quiet", "cell restore"]) {
+        assert_harmless(place, verb, what);
+    }
+}
+
+#[test]
+fn no_string_of_a_cell_commands_a_terminal_or_forges_a_line() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = Place::new();
+    let record = cell_record();
+    let journal = cell_journal();
+    let mut pointers = Vec::new();
+    strings(&record, "", &mut pointers);
+    for pointer in pointers {
+        let mut copy = record.clone();
+        *copy.pointer_mut(&pointer).unwrap() = hostile_text().into();
+        assert_cell_is_shown(&place, &copy, &journal, &pointer);
+    }
+    for (at, line) in journal.iter().enumerate() {
+        let mut pointers = Vec::new();
+        strings(line, "", &mut pointers);
+        for pointer in pointers {
+            let mut copies = journal.clone();
+            *copies[at].pointer_mut(&pointer).unwrap() = hostile_text().into();
+            assert_cell_is_shown(&place, &record, &copies, &format!("line {at}, {pointer}"));
+        }
+    }
+}
+
+/// A study with text in each place that has some. One command gives all its figures.
+fn study() -> Value {
+    let command = "place --on cell-ps3 --pattern ring:3 --kicks 1";
+    json!({ "format": "seatmap-study/1", "name": "own", "title": "A title", "paper": "Nobody 2026",
+        "about": "Some words.", "conclusion": "It works.",
+        "figure": [{ "what": "a cost", "command": command, "over": command, "value": "/cost", "over_value": "/cost",
+            "published": 7.0, "unit": "ns", "kind": "check", "note": "It is not seven." }],
+        "table": [{ "title": "A table", "about": "Costs.", "rows": "placement", "value": "/cost",
+            "column": [{ "name": "once", "word": "--seed 1" }],
+            "row": [{ "what": "a row", "command": format!("{command} COLUMN"), "note": "One row." }] }],
+        "picture": [{ "title": "A picture", "file": "own.svg",
+            "command": "place --on cell-ps3 --pattern ring:3 --kicks 1 --svg FILE" }] })
+}
+
+/// A document as TOML, whose strings have the escapes of JSON.
+fn toml(value: &Value) -> String {
+    let inside = |members: &serde_json::Map<String, Value>, between: &str| {
+        members.iter().map(|(key, member)| format!("{key} = {}", toml(member))).collect::<Vec<_>>().join(between)
+    };
+    match value {
+        Value::Object(members) if members.contains_key("format") => inside(members, "\n"),
+        Value::Object(members) => format!("{{ {} }}", inside(members, ", ")),
+        Value::Array(elements) => format!("[{}]", elements.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
+
+#[test]
+fn no_string_of_a_study_commands_a_terminal_or_forges_a_line() {
+    let place = Place::new();
+    let study = study();
+    let mut pointers = Vec::new();
+    strings(&study, "", &mut pointers);
+    let mut pages = 0;
+    for pointer in pointers {
+        let mut copy = study.clone();
+        *copy.pointer_mut(&pointer).unwrap() = hostile_text().into();
+        place.file("copy.toml", toml(&copy));
+        if assert_harmless(&place, "study copy.toml --write pages", &pointer) {
+            let page = place.read("pages/own.md");
+            assert_shown(&pointer, page.as_bytes());
+            assert!(!page.contains("<script>"), "{pointer}: {page}");
+            pages += 1;
+        }
+    }
+    assert!(pages > 10, "{pages}");
+    let entries = std::fs::read_dir(place.path("pages")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(entries.filter(|name| name != "own.md" && name != "own.svg").count(), 0);
+}
+
+#[test]
+fn no_name_of_a_program_that_is_observed_commands_a_terminal_or_forges_a_line() {
+    let place = Place::new();
+    let Ok(program) = std::fs::read("/bin/sh") else { return seatmap_needs::skipped!("no /bin/sh") };
+    // A thread bears the first 15 bytes of its program's name.
+    let name = place.file("\u{1b}[2J\n\u{9b}1m\u{202e}x", program);
+    std::fs::set_permissions(place.path(name), Permissions::from_mode(0o755)).unwrap();
+    let script = "for i in 1 2 3 4 5 6 7 8; do echo $i; done | while read i; do :; done";
+    for method in ["wakeups", "sockets"] {
+        let words = ["observe", "--method", method, "-o", "own.json", "--", &format!("./{name}"), "-c", script];
+        let output = place.run(&words);
+        assert_output_is_harmless(&output, method);
+        if !output.status.success() {
+            return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        assert!(String::from_utf8_lossy(&output.stderr).contains("\\u{1b}[2J"), "{output:?}");
+        for verb in ["pattern show own.json", "pattern show own.json --html page.html"] {
+            assert!(assert_harmless(&place, verb, method));
+        }
+    }
 }

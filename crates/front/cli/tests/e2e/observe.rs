@@ -172,7 +172,7 @@ fn endless(place: &Place) -> Living {
     command.args(["schedule", "pipe"]).current_dir(place.folder());
     let living = Living::new(command);
     let until = Instant::now() + PATIENCE;
-    while seatmap_os::task::threads(living.0.id() as i32).len() < 9 && Instant::now() < until {
+    while seatmap_os::task::threads(living.0.id() as i32).unwrap().len() < 9 && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(5));
     }
     living

@@ -257,11 +257,11 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
     );
 }
 
-/// Two seconds of patience, and a search of three that no proof ends sooner.
+/// Two seconds of patience, and a search of six that no proof ends sooner.
 #[test]
 fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let place = Place::new();
-    let search = ["place", "--on", "xeon-8375c-2s", "--pattern", "stencil2d:8x8", "--threads", "1", "--seconds", "3"];
+    let search = ["place", "--on", "xeon-8375c-2s", "--pattern", "stencil2d:8x8", "--threads", "1", "--seconds", "6"];
     let told = |stderr: Option<Stdio>| {
         let (mut screen, programs) = terminal();
         let mut command = place.command(&search);

@@ -125,6 +125,9 @@ pub(crate) const TERMS: &[Term] = &[
     term("threshold", "The shortest gap that is told apart from the loop itself."),
     term("topology", "Which CPUs share cores, caches, memory and packages."),
     term("turbo", "Frequencies above the nominal one, as long as power and heat allow."),
-    term("verified", "The kernel confirmed the seat, and the thread was never seen on another CPU."),
+    term(
+        "verified",
+        "The kernel confirmed the seat, and no look found the thread elsewhere for longer than half a second.",
+    ),
     term("weight", "The unit of the pattern's edges: bytes, or messages."),
 ];

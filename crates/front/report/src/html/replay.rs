@@ -156,18 +156,21 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
     let Some(most) = most else {
         return match stories.len() {
             0 => format!("In {seconds}, no thread was seen."),
-            1 => format!("In {seconds}, the thread stayed on its CPU."),
-            _ => format!("In {seconds}, no thread of {} changed its CPU.", stories.len()),
+            1 => format!("In {seconds}, every look found the thread on the same CPU."),
+            _ => {
+                format!("In {seconds}, every look found each of {} on the same CPU.", counted(stories.len(), "thread"))
+            }
         };
     };
-    let times = times(moves);
+    // A thread may have been elsewhere between two looks.
+    let times = format!("at least {}", times(moves));
     match (stories.len(), moved) {
         (1, _) => format!("In {seconds}, the thread changed its CPU {times}."),
         (_, 1) => format!("In {seconds}, 1 of {all} changed its CPU, {times}: {} (thread {}).", most.name, most.tid),
         _ => {
             let own = words::times(most.moves().count());
             format!(
-                "In {seconds}, {moved} of {all} changed their CPU, {times} in all; {} (thread {}) did so most: {own}.",
+                "In {seconds}, {moved} of {all} changed their CPU, {times} in all; {} (thread {}) did so most: {own} at least.",
                 most.name, most.tid
             )
         }
@@ -244,11 +247,11 @@ mod tests {
         ];
         insta::assert_snapshot!(all.join("\n"), @"
         In 1.5 s, no thread was seen.
-        In 1.5 s, the thread stayed on its CPU.
-        In 1.5 s, the thread changed its CPU once.
-        In 1.5 s, no thread of 2 changed its CPU.
-        In 1.5 s, 1 of 2 threads changed its CPU, once: io (thread 8).
-        In 1.5 s, 2 of 3 threads changed their CPU, 4 times in all; io (thread 9) did so most: 3 times.
+        In 1.5 s, every look found the thread on the same CPU.
+        In 1.5 s, the thread changed its CPU at least once.
+        In 1.5 s, every look found each of 2 threads on the same CPU.
+        In 1.5 s, 1 of 2 threads changed its CPU, at least once: io (thread 8).
+        In 1.5 s, 2 of 3 threads changed their CPU, at least 4 times in all; io (thread 9) did so most: 3 times at least.
         ");
     }
 
@@ -297,7 +300,7 @@ mod tests {
     #[test]
     fn the_page_says_what_moved_and_holds_no_foreign_markup() {
         let page = replay(&recording());
-        let said = "In 3.0 s, 1 of 3 threads changed its CPU, once: &lt;script&gt; (thread 7).";
+        let said = "In 3.0 s, 1 of 3 threads changed its CPU, at least once: &lt;script&gt; (thread 7).";
         assert!(page.contains(said) && !page.contains("\"<script>\""), "{page}");
         assert!(page.contains("as the kernel names them") && !page.contains("http://"));
     }

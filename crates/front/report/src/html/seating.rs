@@ -47,6 +47,8 @@ pub enum Verdict {
     Elsewhere,
     /// The thread had no seat.
     Unseated,
+    /// The thread waited for its seat to the end.
+    Waiting,
     /// The thread ended before its CPU could be read.
     Unseen,
 }
@@ -58,6 +60,7 @@ impl Verdict {
             Verdict::Verified => ("verified", "good"),
             Verdict::Elsewhere => ("elsewhere", "bad"),
             Verdict::Unseated => ("no seat", "fair"),
+            Verdict::Waiting => ("waiting", "fair"),
             Verdict::Unseen => ("not seen", "fair"),
         }
     }
@@ -92,11 +95,13 @@ fn sentence(page: &SeatingPage) -> String {
     }
     match all {
         0 => "No thread was seen.".to_owned(),
-        _ if seated == all => format!("All {} sat where asked, as the kernel confirmed.", counted(all, "thread")),
+        _ if seated == all => format!("All {} sat where asked, at every look.", counted(all, "thread")),
         _ => format!(
-            "{seated} of {} sat where asked and none elsewhere; {} had no seat and {} had gone before a look.",
+            "{seated} of {} sat where asked, and no look found one elsewhere; {} had no seat, {} waited for one to the \
+             end, and {} had gone before a look.",
             counted(all, "thread"),
             of(Verdict::Unseated).count(),
+            of(Verdict::Waiting).count(),
             of(Verdict::Unseen).count()
         ),
     }
@@ -154,18 +159,18 @@ mod tests {
 
     #[test]
     fn the_sentence_says_whether_to_trust_the_run() {
-        use Verdict::{Elsewhere, Unseated, Unseen, Verified};
+        use Verdict::{Elsewhere, Unseated, Unseen, Verified, Waiting};
         let refused = ThreadRow { trouble: Some("the kernel refused CPU 15".into()), ..thread(1, Elsewhere) };
         let all = [
             vec![thread(0, Verified), thread(1, Verified)],
             vec![thread(0, Verified), refused],
-            vec![thread(0, Verified), thread(1, Unseated), thread(2, Unseen)],
+            vec![thread(0, Verified), thread(1, Unseated), thread(2, Unseen), thread(3, Waiting)],
             Vec::new(),
         ];
         insta::assert_snapshot!(all.map(|threads| sentence(&of(threads))).join("\n"), @"
-        All 2 threads sat where asked, as the kernel confirmed.
+        All 2 threads sat where asked, at every look.
         1 of 2 threads did not sit where asked, the first of them io-1, thread 4712 (the kernel refused CPU 15): do not trust this run's figures.
-        1 of 3 threads sat where asked and none elsewhere; 1 had no seat and 1 had gone before a look.
+        1 of 4 threads sat where asked, and no look found one elsewhere; 1 had no seat, 1 waited for one to the end, and 1 had gone before a look.
         No thread was seen.
         ");
     }

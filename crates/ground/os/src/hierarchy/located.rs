@@ -64,7 +64,7 @@ impl Hierarchy {
         let mut paths = vec![String::new()];
         for _ in 0..unnamed {
             let inner = |path: &String| {
-                let names = root.folders(&format!("{}{path}", self.folder));
+                let names = root.folders(&format!("{}{path}", self.folder)).unwrap_or_default();
                 names.into_iter().map(|name| format!("{path}/{name}")).collect::<Vec<_>>()
             };
             paths = paths.iter().flat_map(inner).collect();

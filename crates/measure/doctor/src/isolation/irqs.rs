@@ -31,7 +31,8 @@ pub(super) struct Irqs {
     pub(super) untried: usize,
     /// Whether it was asked for.
     pub(super) may_try: bool,
-    /// Whether the kernel lists no interrupt at all, as where `/proc/irq` is covered in a container.
+    /// Whether the kernel lists no interrupt at all, or the list cannot be read, as where `/proc/irq` is covered in a
+    /// container.
     pub(super) is_hidden: bool,
 }
 
@@ -40,9 +41,9 @@ impl Irqs {
     pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
-        irqs.is_hidden = irq::all(&root).is_empty();
+        irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());
         // Each CPU has its timer, which neither moves nor belongs to a device.
-        let mut all = irq::of_devices(&root);
+        let mut all = irq::of_devices(&root).unwrap_or_default();
         all.sort_by_key(|number| number.parse::<u32>().ok());
         for number in all {
             let here = irq::goes_to(&root, &number).within(&cpus).list().0;
@@ -155,7 +156,7 @@ mod tests {
     fn affinities_stay_as_they_were() {
         let held = settings_lock::take().unwrap();
         let root = Root::new("/");
-        let all = || irq::all(&root).into_iter().map(|number| root.read(&irq::affinity_file(&number)).ok());
+        let all = || irq::all(&root).unwrap().into_iter().map(|number| root.read(&irq::affinity_file(&number)).ok());
         let unchanged = || {
             let before: Vec<_> = all().collect();
             Irqs::examine(&[0, 1], Some(&held));

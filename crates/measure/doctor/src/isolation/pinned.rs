@@ -1,5 +1,6 @@
 //! CPUs that a thread is pinned to.
 
+use seatmap_os::root::FileError;
 use seatmap_os::task::{self, Task};
 use seatmap_os::{CpuSet, Root};
 use std::collections::BTreeSet;
@@ -7,14 +8,16 @@ use std::collections::BTreeSet;
 /// The last of these CPUs that no thread of a program is pinned to alone.
 ///
 /// To isolate a CPU for a moment moves such threads away, and kernels before 6.2 forget where they were.
+///
+/// `None` also where the threads cannot be listed: any CPU may have such a thread then.
 pub(super) fn last_free(cpus: &[u32]) -> Option<u32> {
-    let pinned = taken();
+    let pinned = taken().ok()?;
     cpus.iter().rev().find(|cpu| !pinned.contains(cpu)).copied()
 }
 
 /// CPUs that are the only one of some program's thread.
-fn taken() -> BTreeSet<u32> {
-    task::all(&Root::new("/")).iter().filter_map(|task| only_cpu(task, &task.cpus()?)).collect()
+fn taken() -> Result<BTreeSet<u32>, FileError> {
+    Ok(task::all(&Root::new("/"))?.iter().filter_map(|task| only_cpu(task, &task.cpus()?)).collect())
 }
 
 fn only_cpu(task: &Task, cpus: &CpuSet) -> Option<u32> {

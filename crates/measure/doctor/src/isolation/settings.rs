@@ -125,7 +125,7 @@ fn nodes(cpus: &[u32]) -> Vec<Node> {
         let number = name.strip_prefix("node").and_then(|number| number.parse().ok());
         has_memory.as_ref().is_none_or(|nodes| number.is_some_and(|number| nodes.contains(&number)))
     };
-    root.folders(folder).into_iter().filter(is_full).filter_map(node).collect()
+    root.folders(folder).unwrap_or_default().into_iter().filter(is_full).filter_map(node).collect()
 }
 
 fn huge_pages(node: Node) -> Diagnosis {

@@ -5,6 +5,7 @@ use super::text::read;
 use crate::{Diagnosis, Severity};
 use seatmap_machine::Topology;
 use seatmap_os::CpuList;
+use seatmap_os::root::FileError;
 use seatmap_os::{Root, task, visibility};
 use seatmap_statistics::words::agreeing;
 
@@ -20,7 +21,11 @@ pub(super) fn examine(topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
     let hidden = visibility::hidden(&root).or_else(|| {
         visibility::is_in_container(&root).then(|| "a container does not show the processes outside".into())
     });
-    let daemons = daemons(&running(&root), hidden.as_deref());
+    let (running, hidden) = match running(&root) {
+        Ok(running) => (running, hidden),
+        Err(error) => (Vec::new(), Some(format!("{error} cannot be read: {}", error.source))),
+    };
+    let daemons = daemons(&running, hidden.as_deref());
     let clock = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     vec![siblings(topology, cpus), daemons, clocksource(clock.as_deref())]
 }
@@ -58,9 +63,8 @@ fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
 }
 
 /// The names of all processes.
-fn running(root: &Root) -> Vec<String> {
-    let pids = root.names("/proc").into_iter().filter_map(|name| name.parse().ok());
-    pids.filter_map(|pid| task::name(root, pid)).collect()
+fn running(root: &Root) -> Result<Vec<String>, FileError> {
+    Ok(task::processes(root)?.filter_map(|pid| task::name(root, pid)).collect())
 }
 
 /// Daemons among the programs that run; `hidden` says why some of these may not be shown.

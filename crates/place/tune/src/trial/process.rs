@@ -44,7 +44,7 @@ impl Started {
     pub(super) fn new(contestant: &Contestant, raised: bool, printed: &Printed) -> io::Result<Self> {
         // A process that the command leaves behind becomes this one's child, and is found.
         set_child_subreaper(Some(rustix::process::getpid()))?;
-        let others = children();
+        let others = children()?;
         let mut words = contestant.launcher.iter().chain(&contestant.command);
         let program = words.next().ok_or_else(|| io::Error::other("there is no command"))?;
         let mut command = Command::new(program);
@@ -62,24 +62,27 @@ impl Started {
     }
 
     /// Waits for the end; `None` where it was asked to stop before.
-    pub(super) fn wait(self, stop: &dyn Fn() -> bool) -> Option<Ended> {
+    ///
+    /// # Errors
+    /// The processes that it left behind cannot be listed.
+    pub(super) fn wait(self, stop: &dyn Fn() -> bool) -> io::Result<Option<Ended>> {
         while !self.is_over() {
             if stop() {
                 self.end();
-                return None;
+                return Ok(None);
             }
         }
         let elapsed = self.begun.elapsed();
-        let status = self.reap()?;
+        let Some(status) = self.reap() else { return Ok(None) };
         let until = Instant::now() + self.patience;
-        while left_behind(&self.others).is_some() && Instant::now() < until {
+        while left_behind(&self.others)?.is_some() && Instant::now() < until {
             std::thread::sleep(PAUSE);
         }
-        let left = left_behind(&self.others).map(|pid| (pid, name(pid)));
+        let left = left_behind(&self.others)?.map(|pid| (pid, name(pid)));
         if left.is_some() {
             end_all(&self.others);
         }
-        Some(Ended { elapsed, status, left })
+        Ok(Some(Ended { elapsed, status, left }))
     }
 
     /// Whether the process has ended, after a wait of [`LOOK`] at most.
@@ -130,26 +133,28 @@ fn prepare(raised: bool, mut group: Option<&File>) -> io::Result<()> {
 
 /// A child of this process that lives though the command has ended. Children that have ended are reaped, but `others`
 /// are left alone.
-fn left_behind(others: &BTreeSet<i32>) -> Option<i32> {
+fn left_behind(others: &BTreeSet<i32>) -> io::Result<Option<i32>> {
     let lives = |pid: &i32| matches!(waitpid(Pid::from_raw(*pid), WaitOptions::NOHANG), Ok(None));
-    children().difference(others).copied().find(lives)
+    Ok(children()?.difference(others).copied().find(lives))
 }
 
 fn name(pid: i32) -> String {
     task::name(&Root::new("/"), pid).unwrap_or_default()
 }
 
-fn children() -> BTreeSet<i32> {
+fn children() -> io::Result<BTreeSet<i32>> {
     let own = std::process::id() as i32;
-    task::children(own, &task::threads(own))
+    Ok(task::children(own, &task::threads(own)?))
 }
 
-/// Ends all children but `others`, and what becomes a child when they have ended.
+/// Ends all children but `others`, and what becomes a child when they have ended. Where children cannot be listed,
+/// none is ended: the list might hold others.
 fn end_all(others: &BTreeSet<i32>) {
     let until = Instant::now() + GRACE;
     for signal in [Signal::TERM, Signal::KILL] {
-        while left_behind(others).is_some() && (signal == Signal::KILL || Instant::now() < until) {
-            for pid in children().difference(others).copied().filter_map(Pid::from_raw) {
+        while left_behind(others).is_ok_and(|left| left.is_some()) && (signal == Signal::KILL || Instant::now() < until)
+        {
+            for pid in children().unwrap_or_default().difference(others).copied().filter_map(Pid::from_raw) {
                 let _ = kill_process(pid, signal);
             }
             std::thread::sleep(PAUSE);

@@ -173,7 +173,7 @@ impl Source for Ebpf {
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
         // The process comes first, so that a thread created meanwhile is in one of the two lists.
         self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes())?;
-        for tid in seatmap_os::task::threads(pid) {
+        for tid in seatmap_os::task::threads(pid)? {
             let key = tid.to_ne_bytes();
             if self.tables.threads.get(&key)?.is_none() {
                 let mut record = vec![0; programs::THREAD_BYTES];

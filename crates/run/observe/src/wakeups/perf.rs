@@ -139,7 +139,7 @@ impl Source for Perf {
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
-        for tid in seatmap_os::task::threads(pid) {
+        for tid in seatmap_os::task::threads(pid)? {
             self.add(pid, tid);
             self.found.push(Born { tid, pid, ..Born::default() });
         }

@@ -1,6 +1,7 @@
 //! `expect`: threads and the seats of a plan or report.
 
 use super::facts::{Facts, Sitter, count, cpus};
+use super::moved::Elsewhere;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 const RULE: &str = "expect";
 
 /// The most threads of one process that are named, and that a remedy binds one by one.
-const MOST: usize = 4;
+pub(super) const MOST: usize = 4;
 
 type Pair<'p, 'a> = (&'p Sitter<'a>, &'p ExpectedSeat);
 
@@ -19,6 +20,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let Some(expected) = facts.expected else { return Vec::new() };
     let pairs = facts.seated(expected);
     let mut found = elsewhere(&pairs);
+    found.extend(was_elsewhere(expected, &pairs));
     found.extend(impossible(facts, &pairs));
     found.extend(misplaced(expected));
     if expected.is_shown {
@@ -36,6 +38,23 @@ fn elsewhere(pairs: &[Pair]) -> Vec<Finding> {
         by_process.entry(sitter.thread.pid).or_default().push((sitter, seat));
     }
     by_process.into_iter().map(|(pid, wrong)| of_process(pid, &wrong, pairs)).collect()
+}
+
+/// Threads that have their seat at the end, and had not all the time. The launcher that shows its seats may have given
+/// them meanwhile, so that this is a remark there.
+fn was_elsewhere(expected: &Expected, pairs: &[Pair]) -> Vec<Finding> {
+    let one = |(sitter, seat): &Pair| {
+        let elsewhere = Elsewhere::than(sitter.thread, &seat.cpus).filter(|_| sitter.mask == seat.cpus)?;
+        let label = &seat.label;
+        let seated = cpus(&seat.cpus);
+        let what = format!("{} has the seat of {label}, {seated}, but {}", sitter.named(), elsewhere.told());
+        // A thread that slept under another mask harmed nobody.
+        let has_run = !elsewhere.found_on.is_empty();
+        let finding = Finding::remark(RULE, what).grave_if(has_run && !expected.is_shown).of(sitter.thread.pid);
+        let finding = finding.tids([sitter.tid()]).on(&elsewhere.found_on);
+        Some(finding.measured(elsewhere.percent, "percent of the looks"))
+    };
+    pairs.iter().filter_map(one).collect()
 }
 
 fn of_process(pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {

@@ -31,7 +31,10 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
         return None;
     }
     let rate = quota.throttled_watched.map(|periods| periods as f64 / facts.seating.watched_s.max(1e-3));
-    let often = rate.map_or_else(|| "all the time".to_owned(), |rate| format!("{rate:.0} times a second"));
+    let often = rate.map_or_else(
+        || "as they used it up; how often is not counted here".to_owned(),
+        |rate| format!("{rate:.0} times a second"),
+    );
     let what = format!(
         "the control group {} may use {} CPUs ({}) and has {}: the kernel stopped them {often}",
         quota.group,

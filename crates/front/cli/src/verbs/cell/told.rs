@@ -44,12 +44,13 @@ pub fn cell(record: &Record) -> String {
         text += &format!("  not better: {}\n", output::visible(reason));
     }
     let bound = counted(record.kernel_threads_left, "bound kernel thread");
-    text += &format!("  left on its CPUs: {bound}");
+    // The record is of the moment in which the cell was made; faults are of now.
+    text += &format!("  left on its CPUs when it was made: {bound}");
     if record.threads_left > 0 {
         text += &format!(", {}{}", counted(record.threads_left, "other thread"), owners(&record.processes_left));
     }
     if !record.irqs_left.is_empty() {
-        text += &format!(", interrupts {}", record.irqs_left.join(" "));
+        text += &format!(", interrupts {}", output::visible(&record.irqs_left.join(" ")));
     }
     text.push('\n');
     if let Some(memory) = &record.memory {
@@ -79,7 +80,9 @@ fn cpus(record: &Record) -> String {
 
 fn noise(record: &Record) -> String {
     match (record.noise_before, record.noise_after) {
-        (Some(before), Some(after)) => format!(", stolen time {before:.2} % before and {after:.2} % now"),
+        (Some(before), Some(after)) => {
+            format!(", stolen time {before:.2} % before and {after:.2} % just after it was made")
+        }
         _ => String::new(),
     }
 }

@@ -133,8 +133,9 @@ fn rank_of(pid: Tid) -> Option<usize> {
 }
 
 /// The processes on this computer that a launcher gave a rank.
-pub fn living() -> Vec<Tid> {
-    task::processes(&Root::new("/")).filter(|pid| rank_of(*pid).is_some()).collect()
+pub fn living() -> Result<Vec<Tid>, CliError> {
+    let processes = task::processes(&Root::new("/")).map_err(CliError::work)?;
+    Ok(processes.filter(|pid| rank_of(*pid).is_some()).collect())
 }
 
 /// The seats that a plan has for the ranks of a job on this computer.

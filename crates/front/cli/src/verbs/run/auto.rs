@@ -6,6 +6,7 @@ use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::here::host_name;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::{input, output};
+use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Ending, Executable, attach};
 use seatmap_live::conductor::Setting;
 use seatmap_live::guard::{self, Guard};
@@ -37,6 +38,9 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     }
     if let Some(path) = &typed.live.replay {
         return replay(path);
+    }
+    if typed.pid.is_empty() {
+        super::check_sole(SoleWork::Auto)?;
     }
     let mut file = typed.live.log.as_deref().map(LogFile::create).transpose()?;
     let subject = subject(typed)?;

@@ -14,7 +14,7 @@ use seatmap_plan::Plan;
 pub fn asked(typed: &Run, cpus: &CpuSet, plan: Option<&Plan>) -> Result<Option<ProgramMemory>, CliError> {
     let Some(wish) = typed.memory.as_ref().filter(|_| typed.pid.is_empty()) else { return Ok(None) };
     let root = Root::new("/");
-    let near = layout::memory_nodes(&root, cpus);
+    let near = layout::memory_nodes(&root, cpus).map_err(CliError::work)?;
     let memory = wish.memory(&MemoryNodes::read(&root), &near, plan).map_err(CliError::input)?;
     match memory.policies().into_iter().try_for_each(|policy| policy.check()) {
         Ok(()) => Ok(Some(memory)),
@@ -50,7 +50,10 @@ pub fn destination(typed: &Run) -> Result<Option<Option<CpuSet>>, CliError> {
 /// Moves the pages of these processes to these nodes, or to those where their threads sit, and says how many moved.
 pub fn move_pages(typed: &Run, nodes: Option<&CpuSet>) -> Result<(), CliError> {
     for pid in &typed.pid {
-        let nodes = nodes.cloned().unwrap_or_else(|| pages::nodes_of_threads(*pid));
+        let nodes = match nodes {
+            Some(nodes) => nodes.clone(),
+            None => pages::nodes_of_threads(*pid).map_err(failed)?,
+        };
         let moved = pages::move_to(*pid, &nodes).map_err(failed)?;
         if !typed.quiet || !moved.is_complete() {
             output::tell(&moved.told(&nodes));

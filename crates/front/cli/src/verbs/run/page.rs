@@ -34,6 +34,7 @@ fn verdict(thread: &SeatedThread) -> Verdict {
         false => Verdict::Unseated,
         true if thread.verified => Verdict::Verified,
         true if thread.is_troubled() => Verdict::Elsewhere,
+        true if thread.waiting => Verdict::Waiting,
         true => Verdict::Unseen,
     }
 }

@@ -72,6 +72,27 @@ fn a_proc_that_hides_other_users() {
 }
 
 #[test]
+fn a_process_that_is_hidden_is_not_called_gone() {
+    let place = Place::new();
+    if !may_run(&place) || !installed("unshare") || !installed("setpriv") {
+        return;
+    }
+    let script = "mount -t proc -o hidepid=2 proc /proc && { sleep 60 & hidden=$!; \
+                  exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" \"$@\" --pid $hidden; }";
+    for verb in [&["check"][..], &["run", "--cpus", "0"]] {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--pid", "--fork", "sh", "-c", script]).arg(place.command(&[]).get_program());
+        let output = command.args(verb).current_dir("/").output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        if stderr.contains("mount") && !stderr.contains("hidepid=2") || stderr.contains("unshare") {
+            return seatmap_needs::skipped!("{stderr}");
+        }
+        assert!(stderr.contains("cannot be seen") && stderr.contains("hidepid="), "{verb:?}: {stderr}");
+        assert!(!output.status.success(), "{verb:?}");
+    }
+}
+
+#[test]
 fn the_scheduler_says_where_threads_ran() {
     let place = Place::new();
     let Some(program) = threads(2, "spin") else { return };

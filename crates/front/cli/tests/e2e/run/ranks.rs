@@ -120,3 +120,30 @@ fn ranks_of_mpirun_sit_apart() {
         assert_eq!(by_shell(&place, &mpirun), sorted(cpus));
     }
 }
+
+/// Verbs that choose among all CPUs themselves, each with a command line that ends soon.
+const SOLE: [&[&str]; 3] = [
+    &["run", "--auto", "--", "true"],
+    &["bench", "--runs", "1", "--warmup", "0", "--", "true"],
+    &["tune", "--", "true"],
+];
+
+#[test]
+fn work_on_all_cpus_is_refused_to_several_ranks() {
+    let place = Place::new();
+    let ranks = ["OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2", "MPI_LOCALRANKID=0 MPI_LOCALNRANKS=2"];
+    let of = |variables: &str, arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        command.envs(variables.split(' ').filter_map(|word| word.split_once('=')));
+        command.output().unwrap()
+    };
+    for (variables, arguments) in ranks.iter().flat_map(|ranks| SOLE.map(|arguments| (ranks, arguments))) {
+        let output = of(variables, arguments);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).starts_with("seatmap: 2 ranks start on this node ("), "{}", stderr(&output));
+        assert!(stderr(&output).contains("or set SEATMAP_TASK=all"), "{}", stderr(&output));
+    }
+    let alone = of(&format!("SEATMAP_TASK=all {}", ranks[0]), SOLE[1]);
+    assert!(alone.status.success(), "{}", stderr(&alone));
+    assert!(stderr(&of("SEATMAP_TASK=1", SOLE[1])).contains("there is no task 1 here"));
+}

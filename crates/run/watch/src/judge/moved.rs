@@ -1,0 +1,146 @@
+//! `moved`: threads that were elsewhere while they were watched than where their masks say at the end.
+//!
+//! All rules judge the masks of the last look. A thread whose mask was another one for a part of the time is told of,
+//! so that the end does not stand for the whole.
+
+use super::expect::MOST;
+use super::facts::{Facts, Sitter, count, cpus};
+use crate::finding::Finding;
+use crate::seating::Thread;
+use seatmap_os::{CpuSet, Tid};
+use std::collections::BTreeMap;
+
+/// The share of the looks from which a thread was elsewhere. A library that examines the machine binds itself to each
+/// CPU for some milliseconds, and one look may happen upon that.
+const LEAST_PERCENT: f64 = 10.0;
+
+/// The places where a thread was that are not among these CPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Elsewhere {
+    /// Its CPUs at the first look, where these were others.
+    before: Option<CpuSet>,
+    /// The CPUs on which looks found it.
+    pub(super) found_on: CpuSet,
+    /// The share of the looks that did, of all that found it on a CPU.
+    pub(super) percent: f64,
+    is_traced: bool,
+}
+
+impl Elsewhere {
+    /// Those of a thread; `None` where it was on these CPUs all the time, as far as looks tell.
+    pub(super) fn than(thread: &Thread, seat: &CpuSet) -> Option<Self> {
+        let outside = thread.ran_on.iter().filter(|on| !seat.contains(on.cpu));
+        let percent: f64 = outside.clone().map(|on| on.percent).sum();
+        let found_on: CpuSet = outside.filter(|_| percent >= LEAST_PERCENT).map(|on| on.cpu).collect();
+        let before = thread.mask_before.as_deref().and_then(CpuSet::of_list).filter(|before| before != seat);
+        let is_traced = thread.is_traced;
+        (before.is_some() || !found_on.is_empty()).then_some(Elsewhere { before, found_on, percent, is_traced })
+    }
+
+    /// The history, in words: `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40 % of the looks`.
+    pub(super) fn told(&self) -> String {
+        let of = if self.is_traced { "time" } else { "looks" };
+        let found = format!("was found on {} in {:.0} % of the {of}", cpus(&self.found_on), self.percent);
+        match &self.before {
+            Some(before) if self.found_on.is_empty() => format!("could run on {} at the first look", cpus(before)),
+            Some(before) => format!("could run on {} at the first look, and {found}", cpus(before)),
+            None => found,
+        }
+    }
+}
+
+/// Threads whose masks were changed, where no seat is known for them.
+pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
+    found(facts, Finding::remark, "its mask was changed while it was watched")
+}
+
+/// The same, where rules were named: these are judged by the masks at the end.
+pub(super) fn unjudged(facts: &Facts) -> Vec<Finding> {
+    found(facts, Finding::unseen, "its mask was changed while it was watched, and rules judge the last one")
+}
+
+fn found(facts: &Facts, finding: fn(&str, String) -> Finding, why: &str) -> Vec<Finding> {
+    let mut by_process: BTreeMap<Tid, Vec<(&Sitter, Elsewhere)>> = BTreeMap::new();
+    // Of one that has its seat, `expect` tells.
+    for sitter in facts.sitters.iter().filter(|sitter| !sitter.is_as_planned) {
+        if let Some(elsewhere) = Elsewhere::than(sitter.thread, &sitter.mask) {
+            by_process.entry(sitter.thread.pid).or_default().push((sitter, elsewhere));
+        }
+    }
+    by_process.into_iter().map(|(pid, moved)| of_process(pid, &moved, finding, why)).collect()
+}
+
+fn of_process(pid: Tid, moved: &[(&Sitter, Elsewhere)], finding: fn(&str, String) -> Finding, why: &str) -> Finding {
+    let told = |(sitter, elsewhere): &(&Sitter, Elsewhere)| {
+        format!("{} may run on {}, but {}", sitter.named(), cpus(&sitter.mask), elsewhere.told())
+    };
+    let mut what = moved.iter().take(MOST).map(told).collect::<Vec<_>>().join("; ");
+    if moved.len() > MOST {
+        what += &format!("; and so on for {}", count(moved.len() - MOST, "more thread"));
+    }
+    let on = moved.iter().fold(CpuSet::default(), |all, (_, elsewhere)| all.with(&elsewhere.found_on));
+    finding("moved", format!("{what}: {why}")).of(pid).tids(moved.iter().map(|(sitter, _)| sitter.tid())).on(&on)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expected::Expected;
+    use crate::finding::Gravity;
+    use crate::judge::{Asked, judge, made::Made};
+    use crate::seating::RanOn;
+    use crate::{Rule, judge::Verdict};
+    use seatmap_plan::Plan;
+
+    /// A thread that is on CPU 0 at the end, and was on CPU 1 for this share of the looks.
+    fn made(percent: f64) -> Made {
+        let mut made = Made::new(4).busy(7, 7, "0", 90.0, 0.0);
+        let on = |cpu, percent| RanOn { cpu, percent };
+        made.seating.threads[0].ran_on = vec![on(0, 100.0 - percent), on(1, percent)];
+        made
+    }
+
+    fn judged(made: &Made, asked: &Asked) -> Vec<Finding> {
+        judge(&made.seating, &made.topology, asked).into_iter().filter(|it| it.rule != "isolated").collect()
+    }
+
+    fn plan(placement: &[u32]) -> Asked {
+        Asked { expected: Some(Expected::of_plan(&Plan::new("made", placement.to_vec()))), ..Asked::default() }
+    }
+
+    #[test]
+    fn a_seat_at_the_end_is_not_a_seat_all_the_time() {
+        let found = judged(&made(50.0), &plan(&[0]));
+        assert!(found.len() == 1 && found[0].is_wrong() && found[0].rule == "expect", "{found:?}");
+        let history = "but was found on CPU 1 in 50 % of the looks";
+        assert_eq!(found[0].what, format!("thread 7 'main' has the seat of task 0, CPU 0, {history}"));
+        assert_eq!(judged(&made(5.0), &plan(&[0])), [], "a detour of a library");
+        let mut changed = made(0.0);
+        changed.seating.threads[0].mask_before = Some("0-3".to_owned());
+        let found = judged(&changed, &plan(&[0]));
+        assert!(!found[0].is_wrong(), "it slept: {found:?}");
+        assert!(found[0].what.ends_with("CPU 0, but could run on CPUs 0-3 at the first look"), "{found:?}");
+        let mut shown = plan(&[0]);
+        shown.expected.iter_mut().for_each(|expected| expected.is_shown = true);
+        let found = judged(&made(50.0), &shown);
+        assert!(found.len() == 1 && !found[0].is_wrong(), "its launcher may have seated it meanwhile: {found:?}");
+    }
+
+    #[test]
+    fn a_rule_is_not_judged_for_the_time_under_another_mask() {
+        let asked = Asked { rules: vec![Rule::OnePerCpu], ..Asked::default() };
+        let made = made(50.0);
+        let found = judged(&made, &asked);
+        assert!(found.len() == 1 && found[0].gravity == Gravity::Unseen, "{found:?}");
+        let why = "its mask was changed while it was watched, and rules judge the last one";
+        assert!(found[0].what.ends_with(&format!("on CPU 1 in 50 % of the looks: {why}")), "{found:?}");
+        assert_eq!(Verdict::of(&made.seating, &found, &[]), Verdict::NotAllSeen);
+    }
+
+    #[test]
+    fn programs_that_nobody_bound_are_told_of() {
+        let found = judged(&made(50.0), &Asked::default());
+        assert!(found.len() == 1 && found[0].gravity == Gravity::Remark, "{found:?}");
+        assert_eq!(judged(&Made::new(4).busy(7, 7, "0", 90.0, 0.0), &Asked::default()), []);
+    }
+}
