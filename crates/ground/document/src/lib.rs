@@ -9,7 +9,10 @@
 //! | [`read`] | a document of a known format, checked |
 //! | [`written`] | a document as text |
 //! | [`DocumentError`] | why one was refused |
+//! | [`parser_sentence`] | a parser's message in words about the file |
+//! | [`json_problem`] | the mistake of one line of JSON |
 //! | [`printed_number`] | a number as programs print it |
+//! | [`decimal_number`], [`whole_number`] | a number of a file, in digits and nothing else |
 //! | [`Position`] | line and column in any text file |
 //! | [`shell_word`] | a word of a command that people copy |
 #![deny(missing_docs)]
@@ -18,13 +21,15 @@ mod error;
 mod json;
 mod number;
 mod position;
+mod sentence;
 mod shell;
 mod visible;
 
-pub use error::DocumentError;
+pub use error::{DocumentError, json_problem};
 pub use json::written;
-pub use number::printed_number;
+pub use number::{decimal_number, printed_number, whole_number};
 pub use position::Position;
+pub use sentence::parser_sentence;
 pub use shell::{shell_file, shell_word};
 pub use visible::{is_hidden, visible, visible_lines};
 
@@ -93,7 +98,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_has_its_place() {
-        assert_eq!(refused("{\n \"format\": note"), "line 2, column 13: expected ident");
-        assert_eq!(refused("{\"format\":\"note/1\"}"), "line 1, column 19: missing field `value`");
+        assert_eq!(
+            refused("{\n \"format\": note"),
+            "line 2, column 13: this is not a JSON value; text stands in double quotes"
+        );
+        assert_eq!(refused("{\"format\":\"note/1\"}"), "line 1, column 19: the key 'value' is missing");
     }
 }
