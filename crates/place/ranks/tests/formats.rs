@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use seatmap_ranks::plan::FORMAT;
 use seatmap_ranks::{Costs, Order, RankPlan, export};
-use seatmap_schema::{refused, undescribed};
+use seatmap_schema::{add_later_keys, refused, undescribed};
 use serde_json::{Value, json};
 
 const NOTHING: Vec<String> = Vec::new();
@@ -43,6 +43,13 @@ fn the_schema_describes_every_key_and_no_other() {
     let written: Value = serde_json::from_str(&full().to_json()).unwrap();
     assert_eq!(refused(&schema(), &written), NOTHING);
     assert_eq!(RankPlan::from_json(&full().to_json()).unwrap(), full());
+}
+
+#[test]
+fn keys_of_a_later_program_are_ignored() {
+    let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
+    add_later_keys(&mut document, &[]);
+    assert_eq!(RankPlan::from_json(&document.to_string()).unwrap(), full());
 }
 
 #[test]
