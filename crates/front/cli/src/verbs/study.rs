@@ -6,11 +6,13 @@ use crate::error::{AtFile, CliError};
 use crate::output::{self, Destination};
 use crate::{input, place};
 use seatmap_document::visible_lines;
+use seatmap_os::limited;
 use seatmap_report::counted;
 use seatmap_report::study::{FORMAT, Found, FoundTable, Study, Table, markdown, text};
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// The studies, compiled in.
 const STUDIES: [&str; 7] = [
@@ -149,15 +151,19 @@ fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
     document.pointer(pointer)?.as_f64()
 }
 
+/// How long one command of a study may take. The longest takes minutes on one core.
+const LIMIT: Duration = Duration::from_secs(3600);
+
 /// This program itself, so that a figure is what its command prints.
 fn seatmap(words: &[String]) -> Result<Vec<u8>, CliError> {
     let myself = std::env::current_exe().map_err(CliError::work)?;
-    let output = Command::new(myself).args(words).output().map_err(CliError::work)?;
+    let name = format!("seatmap {}", words.join(" "));
+    let output = limited::output(&name, Command::new(myself).args(words), LIMIT).map_err(CliError::work)?;
     match output.status.success() {
         true => Ok(output.stdout),
         false => {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(CliError::work(format!("seatmap {}: {said}", words.join(" "))))
+            Err(CliError::work(format!("{name}: {said}")))
         }
     }
 }
