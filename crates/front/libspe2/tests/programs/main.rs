@@ -49,6 +49,15 @@ fn events_and_the_decrementer() {
 }
 
 #[test]
+fn a_wait_for_a_program_that_nobody_can_run_fails() {
+    let Some(tool) = Tool::new() else { return };
+    let source = tool.source("tests/programs/alone.c");
+    let program = tool.build(&source, &source);
+    assert_eq!(tool.succeed(&program, &[("SEATMAP_SPE", "host")]), "");
+    assert_eq!(tool.succeed(&program, &[("SEATMAP_SPE_STYLE", "linux")]), "");
+}
+
+#[test]
 fn libraries_synchronise_and_compute() {
     passes("libraries");
 }
