@@ -135,7 +135,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
         match (first.is_null(), count) {
             (true, 1..) => Err(Self::null(name)),
             (_, count) if count > most => {
-                Err(Self::argument(format!("{name} has {count} elements, and {most} is the most")))
+                Err(Self::argument(format!("the length of {name} is {count}, and {most} is the most")))
             }
             _ => Ok(count),
         }

@@ -10,6 +10,7 @@ use seatmap_papers::channels::{Figures, Found, Gain};
 use seatmap_papers::rank::Ranking;
 use seatmap_pattern::Pattern;
 use seatmap_plan::Plan;
+use seatmap_statistics::words::{counted, counted_figure};
 
 /// Classes nearer to each other than this ratio give no advice on seats.
 const ALIKE: f64 = 1.15;
@@ -127,8 +128,11 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
 /// The gain of a good mapping.
 pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     let found = format!(
-        "Of {} mappings {} is the fastest; one at random takes {:.2} times as long in the mean, the worst {:.2} times",
-        ranking.mappings, ranking.best, ranking.mean_to_best, ranking.best_to_worst
+        "Of {} {} is the fastest; one at random takes {:.2} times as long in the mean, the worst {:.2} times",
+        counted(ranking.mappings, "mapping"),
+        ranking.best,
+        ranking.mean_to_best,
+        ranking.best_to_worst
     );
     match ranking.may_be_best {
         Some(set) if set.mappings == 1 => {
@@ -147,11 +151,11 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
 pub(crate) fn of_channels(found: &Found) -> String {
     match &found.figures {
         Figures::Curve(told) => format!(
-            "Over this line CPU {} is nearest to CPU {}, {:.0} cycles, and the farthest takes {:.1} times as long: seat the partner \
+            "Over this line CPU {} is nearest to CPU {}, {}, and the farthest takes {:.1} times as long: seat the partner \
              near the line's home.",
             told.nearest,
             told.from,
-            told.least_cycles,
+            counted_figure(told.least_cycles, 0, "cycle"),
             told.most_cycles / told.least_cycles
         ),
         Figures::Slices(told) => of_slices(told),
@@ -164,6 +168,7 @@ fn of_slices(told: &Slices) -> String {
     let word = if percent < 0.0 { "more" } else { "fewer" };
     let advice =
         if percent > 100.0 * NO_GAIN { "keep pairs in slices of their own" } else { "slices gain nothing here" };
+    // Plural: a share of cycles.
     format!("In slices the median pair takes {:.0} % {word} cycles than at random: {advice}.", percent.abs())
 }
 
@@ -194,6 +199,7 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     if most == least {
         return match bytes.len() {
             1 => "Only 1 edge carries anything: seat its two tasks next to each other.".to_owned(),
+            // Plural: one has its own words above.
             all => format!("All {all} edges carry the same: seat each task near those that it sends to."),
         };
     }
@@ -206,8 +212,8 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     let heavy = bytes.iter().take_while(before).count();
     let carry = if heavy == 1 { "carries" } else { "carry" };
     format!(
-        "{heavy} of {} edges {carry} {:.0} % of the bytes: seat the tasks at their ends next to each other.",
-        bytes.len(),
+        "{heavy} of {} {carry} {:.0} % of the bytes: seat the tasks at their ends next to each other.",
+        counted(bytes.len(), "edge"),
         100.0 * MOST_BYTES
     )
 }

@@ -2,6 +2,7 @@
 
 use crate::PairStatus;
 use crate::nanoseconds::Nanoseconds;
+use seatmap_statistics::words::counted;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -124,7 +125,10 @@ impl<'de, T: Cell> Deserialize<'de> for Square<T> {
         let n = rows.len();
         if let Some(bad) = rows.iter().position(|row| row.len() != n) {
             let got = rows[bad].len();
-            return Err(D::Error::custom(format!("row {bad} of a {n} x {n} matrix has {got} cells")));
+            return Err(D::Error::custom(format!(
+                "row {bad} of a {n} x {n} matrix has {got}",
+                got = counted(got, "cell")
+            )));
         }
         Ok(Square { n, cells: rows.into_iter().flatten().map(T::from_wire).collect() })
     }

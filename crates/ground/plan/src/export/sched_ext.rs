@@ -2,6 +2,7 @@
 
 use super::ExportError;
 use crate::Plan;
+use seatmap_statistics::words::counted;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +76,7 @@ fn layer(node: Option<u32>, cpus: usize, names: &BTreeSet<&str>) -> Layer {
         node.map_or_else(Default::default, |node| (format!("-node{node}"), format!(" on node {node}")));
     Layer {
         name: format!("{OURS}{suffix}"),
-        comment: format!("{cpus} CPUs{place}"),
+        comment: format!("{cpus}{place}", cpus = counted(cpus, "CPU")),
         matches: names.iter().map(|name| vec![Match::CommPrefix((*name).to_owned())]).collect(),
         kind: Kind::Confined { cpus_range: [cpus, cpus], util_range: USED, nodes: node.into_iter().collect() },
     }

@@ -5,6 +5,7 @@ use super::facts::{Facts, Sitter, count};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::Quota;
+use seatmap_statistics::words::counted_number;
 use std::collections::HashSet;
 
 /// The share of its quota from which a group has used it up, where the kernel does not count the periods.
@@ -33,9 +34,9 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
     let rate = quota.throttled_watched.map(|periods| periods as f64 / facts.seating.watched_s.max(1e-3));
     let often = rate.map_or_else(|| "all the time".to_owned(), |rate| format!("{rate:.0} times a second"));
     let what = format!(
-        "the control group {} may use {} CPUs ({}) and has {}: the kernel stopped them {often}",
+        "the control group {} may use {} ({}) and has {}: the kernel stopped them {often}",
         quota.group,
-        quota.cpus,
+        counted_number(quota.cpus, "CPU"),
         quota.file,
         count(busy.len(), "busy thread")
     );
