@@ -134,8 +134,9 @@ pub trait Boundary: Display + Sized + From<Fault> {
         let most = isize::MAX as usize / size_of::<T>().max(1);
         match (first.is_null(), count) {
             (true, 1..) => Err(Self::null(name)),
+            // Plural: one element is not refused.
             (_, count) if count > most => {
-                Err(Self::argument(format!("the length of {name} is {count}, and {most} is the most")))
+                Err(Self::argument(format!("{name} has {count} elements, and {most} is the most")))
             }
             _ => Ok(count),
         }

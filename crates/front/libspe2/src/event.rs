@@ -62,8 +62,8 @@ pub unsafe extern "C" fn spe_event_handler_deregister(handler: *mut EventHandle,
     })
 }
 
-/// Waits until an event has happened, for `timeout` milliseconds, or if that is negative as long as another thread of the
-/// process could make one happen; how many are told.
+/// Waits until an event has happened, for `timeout` milliseconds, or if that is negative as long as another thread of
+/// the process could make one happen; how many are told.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_event_wait(
     handler: *mut EventHandle,

@@ -2,8 +2,8 @@
 //!
 //! A parser speaks of what it does and of the types that it fills: "invalid type: string "8", expected u32". The owner
 //! of a file knows keys and values, not types, so each message is said again in those words. The parsers' messages are
-//! text (neither crate has a type for them); those here are of `serde` 1, `serde_json` 1 and `toml` 1. A message that is
-//! not known stays as it is: the words of Seatmap's own readers come through the parsers as well.
+//! text (neither crate has a type for them); those here are of `serde` 1, `serde_json` 1 and `toml` 1. A message that
+//! is not known stays as it is: the words of Seatmap's own readers come through the parsers as well.
 
 use crate::visible;
 
@@ -102,7 +102,7 @@ fn about_a_value(message: &str) -> Option<String> {
         return Some(format!("expected {expected}, and found {}", finding(found)));
     }
     let length = start.strip_prefix("invalid length ")?;
-    Some(format!("expected {expected}, and found {length} of them"))
+    Some(format!("expected {expected}, and found a list of length {length}"))
 }
 
 /// The expectation of a reader, in words for its Rust type.

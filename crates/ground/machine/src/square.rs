@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_ragged_matrix_is_refused() {
         let error = serde_json::from_str::<Matrix>("[[0,1],[1]]").unwrap_err().to_string();
-        assert!(error.contains("row 1 of a 2 x 2 matrix has 1 cells"), "{error}");
+        assert!(error.contains("row 1 of a 2 x 2 matrix has 1 cell"), "{error}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ fn a_file_that_is_not_ours_or_not_of_this_boot_is_told_of() {
         ("", "the file ends"),
         ("{\"format\":\"seatmap-us", "the file ends"),
         ("\0\u{fffd}", "not a JSON value"),
-        ("[]", "expected keys with values, and found 0 of them"),
+        ("[]", "expected keys with values, and found a list of length 0"),
         (r#"{"format":"seatmap-usage/2","boot_id":"now","at_ms":1,"cpu_us":{}}"#, "must be \"seatmap-usage/1\""),
         (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1001,"cpu_us":{}}"#, "has lasted 1000 ms"),
         (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":-1}}"#, "found -1"),

@@ -224,9 +224,9 @@ fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
     place.file("plan.json", "{\"format\": \"seatmap-plan/1\",\n \"placement\": [0, \"1\"]}");
     place.file("pattern.json", "{\"format\": \"seatmap-pattern/1\", \"tasks\": 2");
     for (arguments, place_in_file, problem) in [
-        ("show machine.toml", "machine.toml:4:", "expected a whole number"),
+        ("show machine.toml", "machine.toml: line 4, column ", "expected a whole number"),
         ("show cluster.json", "cluster.json: line 2, column ", "the key 'name' is missing"),
-        ("export plan.json --to rankfile", "plan.json: line 2, column ", "found the text \"1\""),
+        ("export --format gomp plan.json", "plan.json: line 2, column ", "found the text \"1\""),
         ("pattern show pattern.json", "pattern.json: line 1, column ", "the file ends in the middle of an object"),
     ] {
         let refusal = place.one_line_refusal(&arguments.split(' ').collect::<Vec<_>>());

@@ -155,7 +155,7 @@ fn plans_that_do_not_hold_together_are_refused() {
         ("[3, 1]", "[3, 1], \"memory\": [[0]]", "memory has 1 entry for 2 tasks"),
         ("[\"left\", \"right\"]", "[\"a\"]", "names has 1 entry for 2 tasks"),
         ("[3, 1]", "[3, 1], \"pus\": [{\"os\": 3}]", "placement[1]: PU 1 is not in pus"),
-        ("[3, 1]", "[3, 1], \"cost\": 1e999", "number out of range"),
+        ("[3, 1]", "[3, 1], \"cost\": 1e999", "the number is too large"),
     ] {
         place.file("bad.json", PLAN.replace(from, to));
         let line = place.one_line_refusal(&["export", "--format", "gomp", "bad.json"]);

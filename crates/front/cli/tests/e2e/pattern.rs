@@ -127,7 +127,7 @@ fn symmetric_and_bare_matrices_are_filled_up() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(
         told,
-        "seatmap: symmetric.mtx: what tasks send to themselves was left out, as it costs the same anywhere: 1 entries\n"
+        "seatmap: symmetric.mtx: what tasks send to themselves was left out, as it costs the same anywhere: 1 entry\n"
     );
     assert_eq!(edges(&serde_json::from_slice(&output.stdout).unwrap()), [(0, 1), (1, 0)].into());
     place.file("bare.mtx", format!("{head} pattern general\n3 3 1\n3 1\n"));

@@ -117,8 +117,11 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
         return Ok(f64::NAN);
     }
     let quoted: String = cell.chars().take(QUOTED).collect();
-    let ns = decimal_number(cell).ok_or_else(|| format!("'{quoted}' is not a number"))?;
-    let in_range = (0.0..=MAX_ONE_WAY_NS).contains(&ns) && (ns.is_normal() || ns == 0.0 && diagonal);
+    let ns: f64 = cell.parse().map_err(|_| format!("'{quoted}' is not a number"))?;
+    // A number that is too small is read as 0, which the diagonal may have.
+    let in_range = decimal_number(cell).is_some()
+        && (0.0..=MAX_ONE_WAY_NS).contains(&ns)
+        && (ns.is_normal() || ns == 0.0 && diagonal);
     if in_range { Ok(ns) } else { Err(format!("{quoted} ns is not a latency between two PUs")) }
 }
 
@@ -197,7 +200,7 @@ mod tests {
         line 2, column 5: column 4 of a matrix with 3 columns
         line 3, column 1: row 3 of a matrix with 2 columns
         line 2, column 4: the matrix ends after 2 rows of 3 columns
-        line 2, column 1: row 2 of a matrix with 1 columns
+        line 2, column 1: row 2 of a matrix with 1 column
         line 1, column 1: the matrix has one PU and so no pair
         line 1, column 1: there is not one latency in the file
         line 1, column 1: 'name' is not a number

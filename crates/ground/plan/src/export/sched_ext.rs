@@ -92,7 +92,7 @@ mod tests {
     fn a_layer_holds_the_tasks_of_a_node() {
         let pu = |os: u32| Pu { os, numa: Some(os / 8), ..Pu::default() };
         let plan = Plan { pus: [1, 3, 12].map(pu).to_vec(), ..sample() };
-        insta::assert_snapshot!(write(&plan).unwrap(), @r#"[{"name":"seatmap-node0","comment":"2 CPUs on node 0","matches":[[{"CommPrefix":"left"}],[{"CommPrefix":"middle"}]],"kind":{"Confined":{"cpus_range":[2,2],"util_range":[0.5,0.9],"nodes":[0]}}},{"name":"seatmap-node1","comment":"1 CPUs on node 1","matches":[[{"CommPrefix":"right"}]],"kind":{"Confined":{"cpus_range":[1,1],"util_range":[0.5,0.9],"nodes":[1]}}},{"name":"rest","comment":"everything else","matches":[[]],"kind":{"Open":{}}}]"#);
+        insta::assert_snapshot!(write(&plan).unwrap(), @r#"[{"name":"seatmap-node0","comment":"2 CPUs on node 0","matches":[[{"CommPrefix":"left"}],[{"CommPrefix":"middle"}]],"kind":{"Confined":{"cpus_range":[2,2],"util_range":[0.5,0.9],"nodes":[0]}}},{"name":"seatmap-node1","comment":"1 CPU on node 1","matches":[[{"CommPrefix":"right"}]],"kind":{"Confined":{"cpus_range":[1,1],"util_range":[0.5,0.9],"nodes":[1]}}},{"name":"rest","comment":"everything else","matches":[[]],"kind":{"Open":{}}}]"#);
     }
 
     #[test]

@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_group_that_is_stopped_is_found() {
         let found = judge(&busy().group(None, Some(1.0), 4).facts());
-        let what = "the control group /box may use 1 CPUs (/sys/fs/cgroup/box/cpu.max) and has 2 busy threads: the \
+        let what = "the control group /box may use 1 CPU (/sys/fs/cgroup/box/cpu.max) and has 2 busy threads: the \
                     kernel stopped them 8 times a second";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(found[0].remedy.as_deref(), Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max"));
