@@ -15,6 +15,7 @@ mod engine;
 mod fits;
 mod hogs;
 mod homes;
+mod judge;
 mod large;
 mod mapping;
 mod ninep;
@@ -57,6 +58,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("pages", pages::rows),
     ("mapping", mapping::rows),
     ("qaplib", qaplib::rows),
+    ("judge", judge::rows),
     ("large", large::rows),
     ("time", time::rows),
     ("run", run::rows),

@@ -62,7 +62,8 @@ pub unsafe extern "C" fn spe_event_handler_deregister(handler: *mut EventHandle,
     })
 }
 
-/// Waits until an event has happened, for `timeout` milliseconds, or for ever if that is negative; how many are told.
+/// Waits until an event has happened, for `timeout` milliseconds, or if that is negative as long as another thread of
+/// the process could make one happen; how many are told.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_event_wait(
     handler: *mut EventHandle,
@@ -77,6 +78,10 @@ pub unsafe extern "C" fn spe_event_wait(
         let most = most.ok_or(Errno(libc::EINVAL))?;
         let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
         let found = handler.wait(most, timeout);
+        if found.is_empty() && timeout.is_none() {
+            // No event can happen any more: there is no other thread that could run a program.
+            return Err(Errno(libc::EIO));
+        }
         for (at, happened) in found.iter().enumerate() {
             let Told { address, data } = happened.told;
             let unit =

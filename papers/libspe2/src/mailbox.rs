@@ -29,10 +29,13 @@ fn repeat(
             ANY_BLOCKING => done == 0,
             _ => false,
         };
-        match must {
-            true => spe.repeat(mailbox, || step(done)),
-            false if !step(done) => break,
-            false => {}
+        let is_done = if must { spe.repeat(mailbox, || step(done)) } else { step(done) };
+        if !is_done && must && done == 0 {
+            // No other thread is left that could run the program.
+            return Err(Errno(libc::EIO));
+        }
+        if !is_done {
+            break;
         }
         done += 1;
     }

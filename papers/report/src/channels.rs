@@ -8,6 +8,7 @@ use seatmap_plan::Plan;
 use seatmap_report::counted;
 use seatmap_report::floor::{Comparison, DrawnPlacement};
 use seatmap_sim::catalog::Model;
+use seatmap_statistics::words::counted_figure;
 
 /// The channels of a comparison as a pattern, in their order and alike.
 #[must_use]
@@ -55,18 +56,18 @@ pub fn text(found: &Found) -> String {
     let mut text = match &found.figures {
         Figures::Curve(told) => {
             let mut text = format!(
-                "From CPU {} over line {}, {} at once: {:.0} to {:.0} cycles, median {:.0}, slowest batch {:.0}.\nThe nearest CPU on another core is {}.\n",
+                "From CPU {} over line {}, {} at once: {:.0} to {}, median {:.0}, slowest batch {:.0}.\nThe nearest CPU on another core is {}.\n",
                 told.from,
                 told.line,
                 counted(told.pairs, "pair"),
                 told.least_cycles,
-                told.most_cycles,
+                counted_figure(told.most_cycles, 0, "cycle"),
                 told.median_cycles,
                 told.slowest_cycles,
                 told.nearest
             );
             if let Some(same) = &told.same_core {
-                text += &format!("On the same core, CPU {}: {:.0} cycles.\n", same.pu, same.cycles);
+                text += &format!("On the same core, CPU {}: {}.\n", same.pu, counted_figure(same.cycles, 0, "cycle"));
             }
             text
         }

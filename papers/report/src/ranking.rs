@@ -88,9 +88,9 @@ fn candidates(ranking: &Ranking) -> String {
         .collect();
     let set = match ranking.may_be_best {
         Some(set) => format!(
-            "{} of {} mappings may be the best, at {:.0} % confidence: those within {:.2} % (Hsu 1984).",
+            "{} of {} may be the best, at {:.0} % confidence: those within {:.2} % (Hsu 1984).",
             set.mappings,
-            ranking.mappings,
+            counted(ranking.mappings, "mapping"),
             100.0 * set.confidence,
             set.margin_percent
         ),

@@ -4,6 +4,7 @@ use seatmap_experiments::channels::slices::Slices;
 use seatmap_experiments::channels::{Figures, Found, Gain};
 use seatmap_experiments::rank::Ranking;
 use seatmap_report::counted;
+use seatmap_statistics::words::counted_figure;
 
 /// A speed-up that differs from 1 by less is not worth a move.
 const NO_GAIN: f64 = 0.02;
@@ -11,8 +12,11 @@ const NO_GAIN: f64 = 0.02;
 /// The gain of a good mapping.
 pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     let found = format!(
-        "Of {} mappings {} is the fastest; one at random takes {:.2} times as long in the mean, the worst {:.2} times",
-        ranking.mappings, ranking.best, ranking.mean_to_best, ranking.best_to_worst
+        "Of {} {} is the fastest; one at random takes {:.2} times as long in the mean, the worst {:.2} times",
+        counted(ranking.mappings, "mapping"),
+        ranking.best,
+        ranking.mean_to_best,
+        ranking.best_to_worst
     );
     match ranking.may_be_best {
         Some(set) if set.mappings == 1 => {
@@ -31,11 +35,11 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
 pub(crate) fn of_channels(found: &Found) -> String {
     match &found.figures {
         Figures::Curve(told) => format!(
-            "Over this line CPU {} is nearest to CPU {}, {:.0} cycles, and the farthest takes {:.1} times as long: seat the partner \
+            "Over this line CPU {} is nearest to CPU {}, {}, and the farthest takes {:.1} times as long: seat the partner \
              near the line's home.",
             told.nearest,
             told.from,
-            told.least_cycles,
+            counted_figure(told.least_cycles, 0, "cycle"),
             told.most_cycles / told.least_cycles
         ),
         Figures::Slices(told) => of_slices(told),
@@ -48,6 +52,7 @@ fn of_slices(told: &Slices) -> String {
     let word = if percent < 0.0 { "more" } else { "fewer" };
     let advice =
         if percent > 100.0 * NO_GAIN { "keep pairs in slices of their own" } else { "slices gain nothing here" };
+    // Plural: a share of cycles.
     format!("In slices the median pair takes {:.0} % {word} cycles than at random: {advice}.", percent.abs())
 }
 

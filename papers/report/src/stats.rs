@@ -136,7 +136,8 @@ fn buffers(survey: &Survey) -> Option<String> {
     let better = shared.iter().zip(private).filter(|(shared, private)| private.latency_ns < 0.95 * shared.latency_ns);
     let last = better.map(|(point, _)| point.at).max()?;
     Some(format!(
-        "Give every worker a buffer of its own for transfers up to {last} bytes; beyond, sharing costs nothing."
+        "Give every worker a buffer of its own for transfers up to {last}; beyond, sharing costs nothing.",
+        last = counted(last, "byte")
     ))
 }
 
@@ -147,9 +148,9 @@ fn lists(survey: &Survey) -> Option<String> {
     let last = points.iter().take_while(|point| point.latency_ns < 1.1 * plain).last()?;
     let worst = points.last()?;
     Some(format!(
-        "Lists of 16 KiB cost nothing up to {} elements; {} elements take {:.1} times as long.",
-        last.at,
-        worst.at,
+        "Lists of 16 KiB cost nothing up to {}; {} take {:.1} times as long.",
+        counted(last.at, "element"),
+        counted(worst.at, "element"),
         worst.latency_ns / plain
     ))
 }

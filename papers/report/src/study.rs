@@ -68,7 +68,7 @@ pub enum StudyError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// The parser's message.
+        /// The mistake.
         problem: String,
     },
     /// Another format, or a version of this one that is not known here.
@@ -112,7 +112,7 @@ impl Study {
             StudyError::Toml {
                 line: 1 + before.matches('\n').count(),
                 column: 1 + before[line_start..].chars().count(),
-                problem: error.message().to_owned(),
+                problem: seatmap_document::parser_sentence(error.message()),
             }
         })?;
         if study.format != FORMAT {

@@ -184,10 +184,14 @@ impl Context {
         }
     }
 
-    /// Waits until `step` succeeds: it sends to the inbound mailbox, or receives from `mailbox`.
+    /// Waits until `step` succeeds: it sends to the inbound mailbox, or receives from `mailbox`. False where it never
+    /// will: the program does not run, and there is no other thread that could run it.
     #[inline]
-    pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) {
-        let Some(seat) = &self.simulated else { return self.notify.wait(|| step().then_some(())) };
+    #[must_use]
+    pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
+        let Some(seat) = &self.simulated else {
+            return self.notify.wait_for_others(|| step().then_some(())).is_some();
+        };
         let what = match mailbox {
             Mailbox::In => Count::InboundRoom,
             _ => Count::Waiting(which(mailbox)),
@@ -197,6 +201,7 @@ impl Context {
                 seat.await_count(what);
             }
         }
+        true
     }
 
     /// The SPU's side: reads its mailbox, waiting for a message.

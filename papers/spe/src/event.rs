@@ -72,7 +72,7 @@ impl EventHandler {
     }
 
     /// Waits until an event has happened or the time is over, and gives the first `most` that have; none then. Without
-    /// a `timeout` it waits for ever.
+    /// a `timeout` it waits as long as another thread can make one happen.
     #[must_use]
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
         if let Some(driver) = simulated() {
@@ -81,14 +81,12 @@ impl EventHandler {
             return self.happened(most);
         }
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        loop {
-            let found = self.bell.wait_until(deadline, || Some(self.happened(most)).filter(|found| !found.is_empty()));
-            match (found, deadline) {
-                (Some(found), _) => return found,
-                (None, Some(_)) => return Vec::new(),
-                (None, None) => {}
-            }
-        }
+        let look = || Some(self.happened(most)).filter(|found| !found.is_empty());
+        let found = match deadline {
+            Some(_) => self.bell.wait_until(deadline, look),
+            None => self.bell.wait_for_others(look),
+        };
+        found.unwrap_or_default()
     }
 
     /// The registrations of contexts that are not closed.

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 /// Empty polls in a row after which a thread lets others run.
 const POLLS: u32 = 64;
 
+/// How long a wait lasts before it asks whether there is another thread. Most waits end sooner.
+const ALONE: Duration = Duration::from_millis(100);
+
 /// A place to wait at. A thread that changes a thing which others wait for calls [`Notify::ring`] after
 /// the change.
 #[derive(Debug, Default)]
@@ -42,6 +45,23 @@ impl Notify {
         let found = self.sleep(deadline, &mut look);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         found
+    }
+
+    /// Waits until `look` finds something; `None` where the thread has been the only one of its process that could
+    /// change anything for a moment. Another thread may come later as long as there is one that can make it.
+    pub fn wait_for_others<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+        if let Some(found) = self.look(pool::looks(), &mut look) {
+            return Some(found);
+        }
+        loop {
+            if let Some(found) = self.wait_until(Instant::now().checked_add(ALONE), &mut look) {
+                return Some(found);
+            }
+            if pool::is_alone() {
+                // A thread that has ended since may have left something.
+                return look();
+            }
+        }
     }
 
     /// Looks once, and so many times again.

@@ -103,6 +103,17 @@ pub fn seats() -> Result<usize, SpeError> {
     pool().map(|pool| pool.cpus.len())
 }
 
+/// Threads that wait for contexts to run.
+static SERVING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the calling thread is the only one of this process, but for those that serve it: nobody else can run a
+/// context, send to one or receive from one. False where the kernel does not say.
+#[must_use]
+pub fn is_alone() -> bool {
+    let threads = std::fs::read_dir("/proc/self/task").map(Iterator::count);
+    threads.is_ok_and(|threads| threads == SERVING.load(Ordering::Acquire) + 1)
+}
+
 /// How many CPUs the programs and the thread that first asked may run on together.
 fn cpus_in_reach() -> usize {
     static REACHED: OnceLock<usize> = OnceLock::new();
@@ -161,6 +172,8 @@ fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
     let work = move || {
         let pinned = affinity::pin(&[cpu]);
         let is_pinned = pinned.is_ok();
+        // It is counted before anybody knows of it, so that a thread that is ending looks like one of others.
+        SERVING.fetch_add(usize::from(is_pinned), Ordering::Release);
         // Without a listener there is nobody to serve.
         if tell.send(pinned).is_ok() && is_pinned {
             own.serve(looks);

@@ -262,7 +262,8 @@ seatmap_worker_status seatmap_context_run(seatmap_context *context,
 seatmap_worker_status seatmap_context_start(seatmap_context *context, uint64_t argument);
 
 /**
- * Waits for the end of a program that was started; `stop_code` may be NULL.
+ * Waits for the end of a program that was started; `stop_code` may be NULL. Messages that were sent before are read;
+ * a program that waits for another one, or for room for its own, is let go, as no other thread may use the context.
  */
 seatmap_worker_status seatmap_context_wait(seatmap_context *context, uint32_t *stop_code);
 

@@ -78,7 +78,8 @@ pub unsafe extern "C" fn seatmap_context_start(context: *mut Context, argument: 
     unsafe { with(context, |context| Ok(context.0.start(argument)?)) }
 }
 
-/// Waits for the end of a program that was started; `stop_code` may be NULL.
+/// Waits for the end of a program that was started; `stop_code` may be NULL. Messages that were sent before are read;
+/// a program that waits for another one, or for room for its own, is let go, as no other thread may use the context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_wait(context: *mut Context, stop_code: *mut u32) -> Status {
     // SAFETY: the caller keeps the rules of the header.

@@ -40,7 +40,8 @@ impl Boundary for Failure {
                 WorkerError::NoProgram
                 | WorkerError::Running
                 | WorkerError::NotStarted
-                | WorkerError::Silent { .. } => Status::BadState,
+                | WorkerError::Silent { .. }
+                | WorkerError::Waiting { .. } => Status::BadState,
                 WorkerError::Lost(_) => Status::NotPossible,
                 WorkerError::Panicked(_) => Status::Defect,
             },

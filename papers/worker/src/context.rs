@@ -72,7 +72,8 @@ impl Context {
         self.seated().worker
     }
 
-    /// Loads a program, in place of any other. A run that goes on keeps its own, and is waited for.
+    /// Loads a program, in place of any other. A run that goes on keeps its own, and is waited for
+    /// as [`Context::wait`] does.
     pub fn load(&mut self, program: Arc<dyn Program>) {
         let _ = self.wait();
         self.program = Some(Box::new(program));
@@ -94,20 +95,21 @@ impl Context {
         Ok(())
     }
 
-    /// Waits for the program to end, and returns its stop code.
+    /// Waits for the program to end, and returns its stop code. A program that waits for another message than those
+    /// that were sent before, or for room for its own, ends: nobody sends or reads meanwhile.
     ///
     /// # Errors
-    /// Nothing was started, the program panicked, or its worker is gone.
+    /// Nothing was started, the program panicked or waited in vain, or its worker is gone.
     pub fn wait(&mut self) -> Result<u32, WorkerError> {
         let number = self.running.take().ok_or(WorkerError::NotStarted)?;
-        let desk = &self.seat().desk;
-        let done = desk.wait(number);
+        let Seat { desk, mailboxes, .. } = self.seat();
+        let done = desk.wait_abandoning(number, || mailboxes.ring());
         if let Some(loss) = desk.partners.loss() {
             return Err(loss.clone().into());
         }
         match done {
             Done::Stop(code) => Ok(code),
-            Done::Panicked | Done::Lost => Err(WorkerError::Panicked(desk.panic_words())),
+            Done::Panicked | Done::Lost => Err(desk.panic_error(desk.panic_words())),
         }
     }
 

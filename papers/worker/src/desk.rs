@@ -1,6 +1,7 @@
 //! The state that a worker shares with the threads that give it orders.
 
 use crate::bell::Bell;
+use crate::program::ALONE;
 use crate::signal::Signal;
 use crate::{Program, WorkerError, WorkerOptions};
 use seatmap_os::affinity;
@@ -146,7 +147,9 @@ impl Desk {
     /// Says whether somebody outside still has the worker, and wakes a program that waits for a signal. Its mailbox
     /// is rung by the caller.
     pub fn abandon(&self, is_abandoned: bool) {
-        self.is_abandoned.store(is_abandoned, Ordering::Release);
+        if self.is_abandoned.load(Ordering::Relaxed) != is_abandoned {
+            self.is_abandoned.store(is_abandoned, Ordering::Release);
+        }
         if is_abandoned {
             self.signals.iter().for_each(Signal::ring);
         }
@@ -167,8 +170,33 @@ impl Desk {
 
     /// Waits until an order is done, or the worker is gone.
     pub fn wait(&self, number: u32) -> Done {
-        let is_gone = || self.partners.loss().is_some();
+        self.wait_and(number, || {})
+    }
+
+    /// The same for a controller that sends nothing meanwhile: a program that waits for its message ends. A wait that
+    /// is over at once says nothing, which would cost the worker a line. `ring` wakes the program at its mailbox.
+    pub fn wait_abandoning(&self, number: u32, ring: impl Fn()) -> Done {
+        let done = self.wait_and(number, || {
+            if !self.is_abandoned.load(Ordering::Relaxed) {
+                self.abandon(true);
+                ring();
+            }
+        });
+        self.abandon(false);
+        done
+    }
+
+    fn wait_and(&self, number: u32, now_and_then: impl Fn()) -> Done {
+        let is_gone = || {
+            now_and_then();
+            self.partners.loss().is_some()
+        };
         self.answers.wait(self.options.polling, || self.is_done(number), is_gone).unwrap_or(Done::Lost)
+    }
+
+    /// The error for a program that panicked.
+    pub fn panic_error(&self, words: String) -> WorkerError {
+        if words == ALONE { WorkerError::Waiting { cpu: self.cpu } } else { WorkerError::Panicked(words) }
     }
 
     /// Why no message comes from the program of an order: it has ended, or its worker is gone. `None` while it may

@@ -54,6 +54,15 @@ pub enum WorkerError {
         /// How it ended.
         how: String,
     },
+    /// The program waited for its controller, which waited for the program's end.
+    #[error(
+        "the program on CPU {cpu} waited for a message, or for room for one, while its controller waited for its end, \
+         and was ended; send and read its messages before waiting"
+    )]
+    Waiting {
+        /// The worker's CPU.
+        cpu: u32,
+    },
     /// The kernel's error for this process's CPUs.
     #[error("the CPUs of this process cannot be read")]
     Cpus(#[source] io::Error),

@@ -17,12 +17,15 @@ impl<F: Fn(&mut Inside, u64) -> u32 + Send + Sync + 'static> Program for F {
     }
 }
 
+/// The words for a program that was ended because it waited in vain.
+pub(crate) const ALONE: &str = "it waited for a message, and nobody is there to send it";
+
 /// Runs a program to its stop code, or to the words of its panic: no program takes its worker with it.
 pub(crate) fn caught(program: &dyn Program, inside: &mut Inside, argument: u64) -> Result<u32, String> {
     // A store holds only bytes, and the next program can scrub or read those that a panic left.
     catch_unwind(AssertUnwindSafe(|| program.run(inside, argument))).map_err(|panic| {
         if is_gone(&*panic) {
-            return "it waited for a message, and nobody is there to send it".to_owned();
+            return ALONE.to_owned();
         }
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it did not say why".to_owned())

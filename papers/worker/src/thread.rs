@@ -74,7 +74,12 @@ impl ThreadContext {
     /// Nothing was started, the thread could not sit on its CPU, or the program panicked.
     pub fn wait(&mut self) -> Result<u32, WorkerError> {
         let thread = self.running.take().ok_or(WorkerError::NotStarted)?;
-        let (inside, ran) = thread.join().map_err(|_| WorkerError::Panicked("outside the program".to_owned()))?;
+        // This thread sends and reads nothing meanwhile: a program that waits for it ends.
+        self.desk.abandon(true);
+        self.mailboxes.ring();
+        let joined = thread.join();
+        self.desk.abandon(false);
+        let (inside, ran) = joined.map_err(|_| WorkerError::Panicked("outside the program".to_owned()))?;
         self.inside = Some(inside);
         ran
     }
@@ -154,7 +159,7 @@ fn run(number: u32, mut inside: Inside, program: &dyn Program, argument: u64) ->
     desk.finish(number, ended(&desk, ran.clone()));
     inside.mailboxes.ring();
     let lost = desk.partners.loss().cloned().map(WorkerError::Lost);
-    (inside, lost.map_or_else(|| ran.map_err(WorkerError::Panicked), Err))
+    (inside, lost.map_or_else(|| ran.map_err(|words| desk.panic_error(words)), Err))
 }
 
 impl Drop for ThreadContext {

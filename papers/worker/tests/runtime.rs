@@ -254,6 +254,40 @@ fn a_context_that_is_dropped_ends_a_program_that_waits_for_its_message() {
 }
 
 #[test]
+fn a_controller_that_waits_for_the_end_ends_a_program_that_waits_for_it() {
+    let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
+    let reads_two = |inside: &mut Inside, _: u64| inside.mailbox_read() + inside.mailbox_read();
+    let writes_two = |inside: &mut Inside, _: u64| {
+        inside.mailbox_write(1);
+        inside.mailbox_write(2);
+        3
+    };
+    let waited = format!("the program on CPU {cpu} waited for a message, or for room for one, while");
+    for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
+        let runtime = Runtime::new(&[cpu], WorkerOptions { polling, ..WorkerOptions::default() }).unwrap();
+        let mut context = started(&runtime, reads_two);
+        assert!(context.wait().unwrap_err().to_string().starts_with(&waited));
+        context.start(0).unwrap();
+        // Messages that were sent before the wait are read.
+        [3, 4].into_iter().for_each(|message| context.mailbox_write(message).unwrap());
+        assert_eq!(context.wait().unwrap(), 7);
+        context.start(0).unwrap();
+        // To load another program is to wait for this one.
+        context.load(Arc::new(|inside: &mut Inside, _: u64| inside.signal_read(0).unwrap()));
+        assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
+        context.load(Arc::new(writes_two));
+        assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
+        assert_eq!(context.mailbox_try_read(), Some(1));
+        let mut context = seatmap_worker::ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
+        context.load(Arc::new(reads_two));
+        assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
+        context.start(0).unwrap();
+        [3, 4].into_iter().for_each(|message| context.mailbox_write(message).unwrap());
+        assert_eq!(context.wait().unwrap(), 7);
+    }
+}
+
+#[test]
 fn a_worker_that_has_lost_its_cpu_says_so() {
     let cpus = seatmap_worker::allowed_cpus().unwrap();
     let [cpu, other, ..] = cpus[..] else { return seatmap_needs::skipped!("this needs two CPUs") };

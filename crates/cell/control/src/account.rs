@@ -7,6 +7,7 @@
 use crate::usage::{HALF_LIFE_MS, Usage};
 use crate::whole;
 use seatmap_cell::Host;
+use seatmap_document::json_problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -99,7 +100,7 @@ pub fn read(host: &Host, now_ms: u64) -> Result<Usage, Lost> {
         Ok(bytes) => bytes,
     };
     match serde_json::from_slice::<Account>(&bytes) {
-        Err(error) => Err(Lost::Foreign { path, why: error.to_string() }),
+        Err(error) => Err(Lost::Foreign { path, why: json_problem(error) }),
         Ok(account) if account.boot_id != host.boot_id => Err(Lost::OtherBoot { path }),
         Ok(account) => account.usage(now_ms).map_err(|why| Lost::Foreign { path, why }),
     }

@@ -60,6 +60,8 @@ impl ControlClient {
         let line = line::read(&mut self.stream).map_err(ControlError::Gone)?;
         let closed = || io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection");
         let line = line.ok_or_else(|| ControlError::Gone(closed()))?;
-        serde_json::from_slice(&line).map_err(|error| ControlError::Gone(error.into()))
+        serde_json::from_slice(&line).map_err(|error| {
+            ControlError::Gone(io::Error::new(io::ErrorKind::InvalidData, seatmap_document::json_problem(error)))
+        })
     }
 }

@@ -5,6 +5,7 @@ use crate::gang::{self, Stopped};
 use crate::whole;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{CellError, Host, Name, destroy};
+use seatmap_document::json_problem;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -52,7 +53,10 @@ pub fn read(host: &Host) -> io::Result<Vec<Entry>> {
 fn read_file(host: &Host, name: &str) -> io::Result<Option<Vec<Entry>>> {
     match host.run.read(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        read => Ok(Some(serde_json::from_slice(&read?)?)),
+        read => {
+            let entries = serde_json::from_slice(&read?);
+            Ok(Some(entries.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, json_problem(error)))?))
+        }
     }
 }
 

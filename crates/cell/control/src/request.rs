@@ -1,6 +1,7 @@
 //! The requests of clients.
 
 use seatmap_cell::{Backend, Name};
+use seatmap_document::json_problem;
 use serde::{Deserialize, Serialize};
 
 /// The protocol's name and version; every request carries it.
@@ -90,10 +91,10 @@ impl ControlRequest {
     /// # Errors
     /// The problem with it, and its number, or 0.
     pub fn parse(line: &[u8]) -> Result<Self, (u64, String)> {
-        let value: serde_json::Value = serde_json::from_slice(line).map_err(|error| (0, error.to_string()))?;
+        let value: serde_json::Value = serde_json::from_slice(line).map_err(|error| (0, json_problem(error)))?;
         let id = value["id"].as_u64().unwrap_or(0);
         match value["format"].as_str() {
-            Some(FORMAT) => serde_json::from_value(value).map_err(|error| (id, error.to_string())),
+            Some(FORMAT) => serde_json::from_value(value).map_err(|error| (id, json_problem(error))),
             _ => Err((id, format!("\"format\" must be \"{FORMAT}\""))),
         }
     }

@@ -54,7 +54,7 @@ pub fn read(from: &mut impl Read, most_bytes: u32, body: &mut Vec<u8>) -> io::Re
     let [a, b, c, d, number, low, high] = head;
     let length = u32::from_le_bytes([a, b, c, d]);
     if length < HEAD_BYTES as u32 || length > most_bytes {
-        let why = format!("a frame of {length} bytes, where {HEAD_BYTES} to {most_bytes} are allowed");
+        let why = format!("the length of a frame is {length}, where {HEAD_BYTES} to {most_bytes} are allowed");
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     body.resize(length as usize - HEAD_BYTES, 0);

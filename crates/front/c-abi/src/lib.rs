@@ -134,6 +134,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
         let most = isize::MAX as usize / size_of::<T>().max(1);
         match (first.is_null(), count) {
             (true, 1..) => Err(Self::null(name)),
+            // Plural: one element is not refused.
             (_, count) if count > most => {
                 Err(Self::argument(format!("{name} has {count} elements, and {most} is the most")))
             }

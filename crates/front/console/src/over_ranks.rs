@@ -8,6 +8,7 @@ use seatmap_catalog::Runner;
 use seatmap_cluster::spread::{Meet, Ranks, Spread, SpreadError};
 use seatmap_cluster::{Rank, RankError};
 use seatmap_document::content_hash;
+use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -94,7 +95,7 @@ pub fn tell(spread: &Spread) {
     let mut of_node = BTreeMap::<&str, usize>::new();
     spread.done.iter().for_each(|(node, parts)| *of_node.entry(node).or_default() += parts);
     let parts: Vec<String> = of_node.iter().map(|(node, parts)| format!("{node} {parts}")).collect();
-    output::tell(&format!("parts done by {} ranks: {}", spread.done.len(), parts.join(", ")));
+    output::tell(&format!("parts done by {}: {}", counted(spread.done.len(), "rank"), parts.join(", ")));
 }
 
 /// Things that the user can change are bad input.

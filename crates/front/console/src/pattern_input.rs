@@ -4,6 +4,7 @@ use crate::error::{AtFile, CliError};
 use crate::{input, output};
 use seatmap_pattern::qaplib::{Instance, Which};
 use seatmap_pattern::{Pattern, generate, import, loads};
+use seatmap_statistics::words::counted;
 use std::path::Path;
 
 /// The pattern that a text names: a generator such as `ring:8`, a file, or `-` for stdin. Warnings go to stderr.
@@ -56,7 +57,9 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
     let (given, tasks) = (loads.len(), pattern.tasks);
     if given != tasks {
         return Err(CliError::input(format!(
-            "--load {typed}: {given} loads for {tasks} tasks; give one for each task"
+            "--load {typed}: {given} for {tasks}; give one for each task",
+            tasks = counted(tasks, "task"),
+            given = counted(given, "load")
         )));
     }
     pattern.loads = loads;

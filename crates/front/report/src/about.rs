@@ -107,6 +107,7 @@ pub(crate) fn information(profile: &Profile) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
     let homes = match model.homes() {
         0 | 1 => String::new(),
+        // Plural: one home has no words.
         homes => format!(" for {homes} homes"),
     };
     format!(

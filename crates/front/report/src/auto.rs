@@ -135,6 +135,7 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     if outcome.attempts.iter().any(|attempt| attempt.gain.is_some()) {
         sentences.push(format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
     }
+    sentences.extend(outcome.metric_problem.as_ref().map(|problem| format!("The metric {}.", visible(problem))));
     sentences.extend(swept(&outcome.sweeps));
     sentences.extend(refused(&outcome.sweeps));
     sentences.extend(left_alone(outcome.own));
@@ -200,7 +201,16 @@ mod tests {
         let sweep = |micros| Sweep { threads: 2, refused: 0, took: Duration::from_micros(micros) };
         let held = Held { on_seats: 2, ..Held::default() };
         let sweeps = vec![sweep(12), sweep(30), sweep(14)];
-        let outcome = Outcome { attempts, kept, sweeps, messages_per_s: Some(1e5), own: 1, end: None, held };
+        let outcome = Outcome {
+            attempts,
+            kept,
+            sweeps,
+            messages_per_s: Some(1e5),
+            own: 1,
+            metric_problem: None,
+            end: None,
+            held,
+        };
         insta::assert_snapshot!(text(&outcome, &Metric::Wakeups));
     }
 
@@ -246,6 +256,9 @@ mod tests {
 
     #[test]
     fn nothing_tried_is_told_too() {
+        let metric_problem = Some("'command:cat' had not ended after 10 s and was ended".to_owned());
+        let late = text(&Outcome { metric_problem, ..Outcome::default() }, &Metric::Switches);
+        assert!(late.contains("The metric 'command:cat' had not ended after 10 s and was ended."), "{late}");
         let silent = Outcome { messages_per_s: Some(0.0), ..Outcome::default() };
         assert!(text(&silent, &Metric::Wakeups).starts_with("No seats were tried"));
         assert!(text(&Outcome::default(), &Metric::Wakeups).contains("ended before"));

@@ -8,6 +8,7 @@ use seatmap_tune::document::Baseline;
 use seatmap_tune::metric::Better;
 use seatmap_tune::verdict::percent;
 use seatmap_tune::{Comparison, Results, Verdict};
+use std::collections::BTreeSet;
 
 /// Names are cut at this length in a table.
 const LONGEST_NAME: usize = 40;
@@ -50,7 +51,7 @@ fn cpus(list: &str) -> String {
 }
 
 fn table(results: &Results) -> String {
-    let names: Vec<String> = results.commands.iter().map(|command| short(&command.name)).collect();
+    let names = names(results);
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
     let mut text = format!("  {:<width$}  {:>11}  {:>24}\n", "command", "median", "middle half of all runs");
     for (at, name) in names.iter().enumerate() {
@@ -91,19 +92,41 @@ pub(crate) fn reading_of(unit: &str, value: f64) -> String {
     }
 }
 
-/// A name that leaves room for figures, without line ends and what else a table cannot hold.
+/// A name that leaves room for figures and keeps both its ends, without line ends and what else a table cannot hold.
 pub(crate) fn short(name: &str) -> String {
     let name = visible(name);
     match name.char_indices().nth(LONGEST_NAME) {
         None => name,
-        Some(_) => name.chars().take(LONGEST_NAME - 3).chain("...".chars()).collect(),
+        Some(_) => {
+            let end = (LONGEST_NAME - 3) / 2;
+            let letters: Vec<char> = name.chars().collect();
+            let kept = [&letters[..LONGEST_NAME - 3 - end], &['.'; 3], &letters[letters.len() - end..]];
+            kept.concat().into_iter().collect()
+        }
     }
+}
+
+/// Short names for things that stand beside each other, each other than the rest: where the middle is what differs, the
+/// parts that all have in common are left out instead.
+pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let whole: Vec<String> = names.map(visible).collect();
+    let cut: Vec<String> = whole.iter().map(|name| short(name)).collect();
+    let count = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
+    if count(&cut) == count(&whole) {
+        return cut;
+    }
+    seatmap_cluster::names::apart(&whole.iter().map(String::as_str).collect::<Vec<_>>(), LONGEST_NAME)
+}
+
+/// The commands' names.
+pub(crate) fn names(results: &Results) -> Vec<String> {
+    short_names(results.commands.iter().map(|command| command.name.as_str()))
 }
 
 /// A sentence for each comparison.
 pub(crate) fn comparisons(results: &Results) -> Vec<String> {
     let told = |found: &Comparison| {
-        let with = format!("'{}'", short(&results.commands[found.with].name));
+        let with = format!("'{}'", names(results)[found.with]);
         format!("{}.", compared(results, found, &with))
     };
     results.comparisons.iter().map(told).collect()
@@ -111,7 +134,7 @@ pub(crate) fn comparisons(results: &Results) -> Vec<String> {
 
 /// A comparison in words, without its full stop.
 fn compared(results: &Results, found: &Comparison, with: &str) -> String {
-    let own = short(&results.commands[0].name);
+    let own = &names(results)[0];
     let by = amount(results, found.ratio);
     let Some((low, high)) = found.ratio_low.zip(found.ratio_high) else {
         let fewest = signed_rank::fewest(results.confidence);
@@ -158,7 +181,7 @@ pub(crate) fn floor(results: &Results) -> Vec<String> {
     let mut said = vec![format!(
         "This computer can show differences above {} % with {blocks}: '{}' differs from itself by {} %.",
         digits(itself.floor_percent),
-        short(&results.commands[0].name),
+        names(results)[0],
         digits(itself.difference_percent.abs()),
     )];
     if itself.differs_from_itself {
@@ -194,5 +217,24 @@ pub(crate) fn direction(results: &Results) -> &'static str {
         None => "",
         Some(Better::Lower) => "smaller is better",
         Some(Better::Higher) => "larger is better",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_cut_stay_different() {
+        let stem = "redis-benchmark --threads 4 --pipeline 16 --requests 100000 --tests";
+        let ends = ["get", "set"].map(|test| format!("{stem} {test}"));
+        let cut = short_names(ends.iter().map(String::as_str));
+        assert!(cut[0].ends_with(" get") && cut[1].ends_with(" set") && cut[0].starts_with("redis-"), "{cut:?}");
+        assert!(cut.iter().all(|name| name.chars().count() == LONGEST_NAME), "{cut:?}");
+        // They differ in the middle, which would have been left out.
+        let middles = ["4", "8"].map(|threads| format!("{stem} {threads} --and-then-much-that-is-the-same-for-both"));
+        let cut = short_names(middles.iter().map(String::as_str));
+        assert!(cut[0] != cut[1], "{cut:?}");
+        assert_eq!(short_names(["a\nb", "c"].into_iter()), ["a\\nb", "c"]);
     }
 }

@@ -69,6 +69,7 @@ impl Progress {
     pub fn line(&self, width: usize) -> String {
         let percent = 100 * self.done / self.total.max(1);
         let parts = [
+            // Plural: the total, of which at least two are made.
             Some(format!("{}/{} visits, {percent} %", self.done, self.total)),
             self.eta_s.map(|eta_s| format!("{} left", duration(eta_s))),
             self.current.map(|(a, b)| format!("now {a}-{b}")),

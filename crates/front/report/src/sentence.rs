@@ -7,6 +7,7 @@ use seatmap_measure::classes::DistanceClass;
 use seatmap_noise::{CpuNoise, NoiseReport};
 use seatmap_pattern::Pattern;
 use seatmap_plan::Plan;
+use seatmap_statistics::words::counted;
 
 /// Classes nearer to each other than this ratio give no advice on seats.
 const ALIKE: f64 = 1.15;
@@ -133,6 +134,7 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     if most == least {
         return match bytes.len() {
             1 => "Only 1 edge carries anything: seat its two tasks next to each other.".to_owned(),
+            // Plural: one has its own words above.
             all => format!("All {all} edges carry the same: seat each task near those that it sends to."),
         };
     }
@@ -145,8 +147,8 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     let heavy = bytes.iter().take_while(before).count();
     let carry = if heavy == 1 { "carries" } else { "carry" };
     format!(
-        "{heavy} of {} edges {carry} {:.0} % of the bytes: seat the tasks at their ends next to each other.",
-        bytes.len(),
+        "{heavy} of {} {carry} {:.0} % of the bytes: seat the tasks at their ends next to each other.",
+        counted(bytes.len(), "edge"),
         100.0 * MOST_BYTES
     )
 }

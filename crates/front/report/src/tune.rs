@@ -44,6 +44,11 @@ pub(crate) fn about(tuned: &Tuned, verdict: &Verdict) -> String {
     )
 }
 
+/// The candidates' names.
+pub(crate) fn names(tuned: &Tuned) -> Vec<String> {
+    crate::bench::short_names(tuned.candidates.iter().map(|candidate| candidate.name.as_str()))
+}
+
 /// The candidates, the best first.
 pub(crate) fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<usize> {
     let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
@@ -56,10 +61,11 @@ pub(crate) fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<usize> {
 }
 
 fn table(tuned: &Tuned, verdict: &Verdict) -> String {
-    let width = tuned.candidates.iter().map(|entrant| short(&entrant.name).chars().count()).max().unwrap_or(0).max(9);
+    let names = names(tuned);
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(9);
     let mut text = format!("  {:<width$}  {:>12}  {:>9}  {:>4}  result\n", "candidate", "median", "to best", "runs");
     for at in in_order(tuned, verdict) {
-        let name = short(&tuned.candidates[at].name);
+        let name = &names[at];
         let above = format!("{:+.1} %", verdict.above_winner_percent[at]);
         let (values, fate) = (tuned.values(at), fate(tuned, verdict, at));
         text += &format!("  {name:<width$}  {:>12}  {above:>9}  {:>4}  {fate}\n", middle(tuned, &values), values.len());
@@ -115,8 +121,9 @@ fn against_default(tuned: &Tuned, verdict: &Verdict) -> String {
 
 /// A difference by fresh runs: with its interval, or as the largest that there may be.
 fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
-    let own = short(&tuned.candidates[verdict.winner].name);
-    let other = short(&tuned.candidates[found.with].name);
+    let names = names(tuned);
+    let own = &names[verdict.winner];
+    let other = &names[found.with];
     let Some([low, high]) = found.interval_percent else {
         return format!("Too few runs compare '{own}' with '{other}'");
     };

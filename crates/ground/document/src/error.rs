@@ -1,5 +1,7 @@
 //! Why a document was refused.
 
+use crate::parser_sentence;
+
 /// Why a document was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
@@ -10,7 +12,7 @@ pub enum DocumentError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// The parser's message.
+        /// The mistake, as [`parser_sentence`] has it.
         problem: String,
     },
     /// Another format, or a version of this one that is not known here.
@@ -30,7 +32,18 @@ impl From<serde_json::Error> for DocumentError {
     fn from(error: serde_json::Error) -> Self {
         // The parser ends its words with the place, which has fields of its own here.
         let full = error.to_string();
-        let problem = full.split(" at line ").next().unwrap_or_default().to_owned();
-        DocumentError::Json { line: error.line(), column: error.column(), problem }
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let problem = parser_sentence(full.strip_suffix(&place).unwrap_or(&full));
+        // Behind a line's end the parser counts columns from 0.
+        DocumentError::Json { line: error.line(), column: error.column().max(1), problem }
+    }
+}
+
+/// A mistake of a text of one line, such as a line of a journal, whose number the reader of the file knows.
+#[must_use]
+pub fn json_problem(error: serde_json::Error) -> String {
+    match DocumentError::from(error) {
+        DocumentError::Json { problem, .. } => problem,
+        other => other.to_string(),
     }
 }

@@ -9,7 +9,10 @@
 //! | [`read`] | a document of a known format, checked |
 //! | [`written`] | a document as text |
 //! | [`DocumentError`] | why one was refused |
+//! | [`parser_sentence`] | a parser's message in words about the file |
+//! | [`json_problem`] | the mistake of one line of JSON |
 //! | [`printed_number`], [`rounded_ns`] | a number as programs print it; a time as documents keep it |
+//! | [`decimal_number`], [`whole_number`] | a number of a file, in digits and nothing else |
 //! | [`content_hash`] | whether two values of one type are the same, in 16 digits |
 //! | [`Position`] | line and column in any text file |
 //! | [`shell_word`] | a word of a command that people copy |
@@ -20,14 +23,16 @@ mod hash;
 mod json;
 mod number;
 mod position;
+mod sentence;
 mod shell;
 mod visible;
 
-pub use error::DocumentError;
+pub use error::{DocumentError, json_problem};
 pub use hash::content_hash;
 pub use json::written;
-pub use number::{printed_number, rounded_ns};
+pub use number::{decimal_number, printed_number, rounded_ns, whole_number};
 pub use position::Position;
+pub use sentence::parser_sentence;
 pub use shell::{shell_file, shell_word};
 pub use visible::{is_hidden, visible, visible_lines};
 
@@ -96,7 +101,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_has_its_place() {
-        assert_eq!(refused("{\n \"format\": note"), "line 2, column 13: expected ident");
-        assert_eq!(refused("{\"format\":\"note/1\"}"), "line 1, column 19: missing field `value`");
+        assert_eq!(
+            refused("{\n \"format\": note"),
+            "line 2, column 13: this is not a JSON value; text stands in double quotes"
+        );
+        assert_eq!(refused("{\"format\":\"note/1\"}"), "line 1, column 19: the key 'value' is missing");
     }
 }

@@ -1,4 +1,6 @@
-//! Numbers as programs print them, and as documents keep them.
+//! Numbers as programs print them, and as files and documents have them.
+
+use std::str::FromStr;
 
 /// A number in decimal digits; commas may part thousands, in groups of three. `None` for everything else, such as the
 /// decimal commas of other languages ("1.234,5" and "1,5"), which a program that drops commas would read as another
@@ -20,6 +22,32 @@ pub fn printed_number(text: &str) -> Option<f64> {
     }
     let number: f64 = text.replace(',', "").parse().ok()?;
     (number.is_normal() || is_zero(unsigned)).then_some(number)
+}
+
+/// A number of a file in decimal digits, with a point and an exponent where it has them. `None` for everything else:
+/// thousands in groups, `nan`, `inf`, and numbers so small that they are not exact or become zero (`1e-320`, `1e-400`).
+///
+/// ```
+/// use seatmap_document::decimal_number;
+/// assert_eq!(decimal_number("1.5e3"), Some(1500.0));
+/// assert!(["1,234", "1.234,5", "nan", "1e-400", "0x10", "1_000"].iter().all(|text| decimal_number(text).is_none()));
+/// ```
+#[must_use]
+pub fn decimal_number(text: &str) -> Option<f64> {
+    let is_one_word = !text.contains(|c: char| c == ',' || c.is_whitespace());
+    printed_number(text).filter(|_| is_one_word)
+}
+
+/// A whole number of a file in decimal digits and nothing else: no sign, no `0x`, no `_`. `None` where it does not fit.
+///
+/// ```
+/// use seatmap_document::whole_number;
+/// assert_eq!((whole_number("17"), whole_number::<u8>("+17"), whole_number::<u8>("300")), (Some(17), None, None));
+/// ```
+#[must_use]
+pub fn whole_number<T: FromStr>(text: &str) -> Option<T> {
+    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_digits { text.parse().ok() } else { None }
 }
 
 /// Whether no digit but 0 stands in the number: what is too small for a number becomes zero as well.

@@ -47,6 +47,7 @@ impl std::fmt::Display for HomesChecked {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             out,
+            // Plural: a rate reads `3 of 5`.
             "as the model knows: {} pairs of lines that share a home were found, {} that were said to do; \
              the nearest CPU is right for {} lines",
             self.found, self.said, self.nearest

@@ -237,7 +237,11 @@ fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Resul
     if let Some(inside) = &model.inside_ns
         && (inside.len() != model.groups.len() || inside.iter().any(|row| row.len() != homes))
     {
-        return wrong(format!("home_model.inside_ns is not {} groups by {homes} homes", model.groups.len()));
+        return wrong(format!(
+            "home_model.inside_ns is not {} by {homes}",
+            counted(model.groups.len(), "group"),
+            homes = counted(homes, "home")
+        ));
     }
     match model.offset_ns.iter().position(|row| row.len() != homes) {
         Some(bad) => wrong(format!("home_model.offset_ns[{bad}] has another number of homes than row 0")),
@@ -326,7 +330,7 @@ mod tests {
         let error = Profile::from_json(&text).unwrap_err().to_string();
         assert_eq!(error, "core_distance.median_ns[0][1] is negative: -80");
         let error = Profile::from_json("{\n \"format\": 3}").unwrap_err().to_string();
-        assert!(error.starts_with("line 2, column 12: invalid type"), "{error}");
+        assert!(error.starts_with("line 2, column 12: expected"), "{error}");
     }
 
     #[test]

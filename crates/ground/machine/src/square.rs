@@ -2,6 +2,7 @@
 
 use crate::PairStatus;
 use crate::nanoseconds::Nanoseconds;
+use seatmap_statistics::words::counted;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -124,7 +125,10 @@ impl<'de, T: Cell> Deserialize<'de> for Square<T> {
         let n = rows.len();
         if let Some(bad) = rows.iter().position(|row| row.len() != n) {
             let got = rows[bad].len();
-            return Err(D::Error::custom(format!("row {bad} of a {n} x {n} matrix has {got} cells")));
+            return Err(D::Error::custom(format!(
+                "row {bad} of a {n} x {n} matrix has {got}",
+                got = counted(got, "cell")
+            )));
         }
         Ok(Square { n, cells: rows.into_iter().flatten().map(T::from_wire).collect() })
     }
@@ -148,7 +152,7 @@ mod tests {
     #[test]
     fn a_ragged_matrix_is_refused() {
         let error = serde_json::from_str::<Matrix>("[[0,1],[1]]").unwrap_err().to_string();
-        assert!(error.contains("row 1 of a 2 x 2 matrix has 1 cells"), "{error}");
+        assert!(error.contains("row 1 of a 2 x 2 matrix has 1 cell"), "{error}");
     }
 
     #[test]

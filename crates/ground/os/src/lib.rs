@@ -35,6 +35,7 @@
 //! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`limited`] | helper commands with a limit on their time |
 //! | [`scratch`] | folders for files that no run leaves behind, killed or not |
 //! | [`peer`] | the process at the other end of a socket, as the kernel knows it |
 //! | [`starved`] | threads that are ready and never get a CPU |
@@ -66,6 +67,7 @@ pub mod interrupts;
 pub mod irq;
 pub mod kernel;
 pub mod layout;
+pub mod limited;
 pub mod memory;
 pub mod mempolicy;
 pub mod mounts;

@@ -78,7 +78,8 @@ impl Quota {
     /// The quota in words: `0.5 CPUs in periods of 100 ms`.
     #[must_use]
     pub fn words(&self) -> String {
-        format!("{} CPUs in periods of {} ms", self.cpus, self.period_us as f64 / 1000.0)
+        let cpus = if self.cpus == 1.0 { "CPU" } else { "CPUs" };
+        format!("{} {cpus} in periods of {} ms", self.cpus, self.period_us as f64 / 1000.0)
     }
 }
 

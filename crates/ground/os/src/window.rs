@@ -40,7 +40,7 @@ impl Window {
     /// The kernel's error; `InvalidInput` for no bytes or 4 GiB and more.
     pub fn new(bytes: usize) -> io::Result<Self> {
         if bytes == 0 || bytes >= ALIGNMENT_BYTES {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("a window of {bytes} bytes")));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("a window cannot have the size {bytes}")));
         }
         let file = memory_file(bytes)?;
         let high = aligned(bytes, &file)?;

@@ -1,5 +1,6 @@
 //! The data that one task sends to another.
 
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes or messages of one edge, an exabyte: sums of them, and their products with distances, stay exact
@@ -42,8 +43,9 @@ impl Edge {
         let last = self.from.max(self.to);
         if last >= tasks {
             return Some(format!(
-                "there is no task {last}; {tasks} tasks are numbered 0 to {}",
-                tasks.saturating_sub(1)
+                "there is no task {last}; {tasks} are numbered 0 to {}",
+                tasks.saturating_sub(1),
+                tasks = counted(tasks, "task")
             ));
         }
         if self.from == self.to {

@@ -4,6 +4,7 @@ use crate::edge::{MAX_AMOUNT, is_amount};
 use crate::import::quoted;
 use crate::words::words;
 use seatmap_document::Position;
+use seatmap_document::decimal_number;
 
 /// Why a list of loads was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +33,7 @@ pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
     };
     let plain: String = text.lines().map(|line| blank(line) + "\n").collect();
     let load = |(place, word): (Position, &str)| {
-        let load = word.parse::<f64>().ok().filter(|load| is_load(*load));
+        let load = decimal_number(word).filter(|load| is_load(*load));
         let problem = || format!("{} is not a load; write a number between 0 and {MAX_AMOUNT:e}", quoted(word));
         load.ok_or_else(|| LoadsError { place, problem: problem() })
     };
@@ -53,7 +54,7 @@ mod tests {
         assert_eq!(read("").unwrap(), Vec::<f64>::new());
         let problem = |text: &str| read(text).unwrap_err().to_string();
         assert!(problem("1,2\n 3,x").starts_with("line 2, column 4: 'x' is not a load"), "{}", problem("1,2\n 3,x"));
-        for bad in ["-1", "nan", "inf", "1e19", "1;2"] {
+        for bad in ["-1", "nan", "inf", "1e19", "1;2", "1e-320", "1e-400", "0x10", "1_000"] {
             assert!(read(bad).is_err(), "{bad}");
         }
     }

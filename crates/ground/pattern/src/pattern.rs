@@ -216,6 +216,7 @@ impl Pattern {
 
 /// Why a number of tasks is refused.
 pub(crate) fn tasks_problem(tasks: impl std::fmt::Display) -> String {
+    // Plural: one task is not refused.
     format!("{tasks} tasks, and a pattern has 1 to {MAX_TASKS}")
 }
 

@@ -5,6 +5,8 @@ use crate::import::quoted;
 use crate::words::words;
 use crate::{Edge, Pattern};
 use seatmap_document::Position;
+use seatmap_document::{decimal_number, whole_number};
+use seatmap_statistics::words::counted;
 
 /// Larger instances than any published one; a file that claims more would only fill the memory.
 const MAX_SIZE: usize = 4096;
@@ -48,23 +50,30 @@ impl Instance {
     pub fn read(text: &str) -> Result<Self, QaplibError> {
         let mut words = words(text);
         let Some((place, word)) = words.next() else { return Err(wrong(Position::end(text), "the file is empty")) };
-        let size = word.parse::<usize>().ok().filter(|n| (1..=MAX_SIZE).contains(n));
+        let size = whole_number::<usize>(word).filter(|n| (1..=MAX_SIZE).contains(n));
         let n =
             size.ok_or_else(|| wrong(place, format!("the size {} is not between 1 and {MAX_SIZE}", quoted(word))))?;
         let whole = 2 * n * n;
         let mut numbers = Vec::new();
         for (place, word) in words {
             if numbers.len() == whole {
-                return Err(wrong(place, format!("two {n} x {n} matrices are {whole} numbers, and the file has more")));
+                return Err(wrong(
+                    place,
+                    format!(
+                        "two {n} x {n} matrices are {whole}, and the file has more",
+                        whole = counted(whole, "number")
+                    ),
+                ));
             }
-            let number: Option<f64> = word.trim_end_matches(',').parse().ok();
+            let number = decimal_number(word.strip_suffix(',').unwrap_or(word));
             let number = number.filter(|number| is_amount(number.abs()));
             let problem = || format!("{} is not a number up to {MAX_AMOUNT:e}", quoted(word));
             numbers.push(number.ok_or_else(|| wrong(place, problem()))?);
         }
         if numbers.len() < whole {
             let got = numbers.len();
-            let problem = format!("two {n} x {n} matrices are {whole} numbers, and the file has {got}");
+            let problem =
+                format!("two {n} x {n} matrices are {whole}, and the file has {got}", whole = counted(whole, "number"));
             return Err(wrong(Position::end(text), problem));
         }
         let b = numbers.split_off(n * n);
@@ -113,6 +122,11 @@ mod tests {
         let refused = |text: &str| Instance::read(text).unwrap_err().to_string();
         assert_eq!(refused(""), "line 1, column 1: the file is empty");
         assert_eq!(refused("2\n0 1e-320"), "line 2, column 3: '1e-320' is not a number up to 1e18");
+        assert!(
+            ["nan", "1e-400", "1,,", "1.234,5", "0x1"]
+                .iter()
+                .all(|word| refused(&format!("2\n0 {word}")).contains(word))
+        );
         assert_eq!(refused("2\n0 x"), "line 2, column 3: 'x' is not a number up to 1e18");
         let short = "line 3, column 2: two 2 x 2 matrices are 8 numbers, and the file has 3";
         assert_eq!(refused("2\n0 1\n2"), short);

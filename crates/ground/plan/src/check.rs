@@ -32,7 +32,7 @@ fn placement(placement: &[u32]) -> Result<(), DocumentError> {
         return wrong("placement is empty; a plan has a task or more".to_owned());
     }
     if placement.len() > MAX_TASKS {
-        return wrong(format!("placement has {} tasks, and {MAX_TASKS} is the most", placement.len()));
+        return wrong(format!("placement has {}, and {MAX_TASKS} is the most", counted(placement.len(), "task")));
     }
     match placement.iter().position(|pu| *pu > MAX_CPU) {
         Some(task) => {

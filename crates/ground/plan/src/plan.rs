@@ -317,10 +317,12 @@ mod tests {
     #[test]
     fn what_is_no_plan_is_refused_with_its_place() {
         let refusal = |text: &str| Plan::from_json(text).unwrap_err().to_string();
-        assert!(refusal("{\n \"format\": 3}").starts_with("line 2, column 12: invalid type"));
+        assert!(refusal("{\n \"format\": 3}").starts_with("line 2, column 12: expected"));
         let text = Plan::new("small", vec![4, 0]).to_json();
-        assert!(refusal(&text.replace("[4,0]", "[4,\n-1]")).starts_with("line 2, column 2: invalid value"));
-        assert!(refusal(&text.replace("placement", "places")).contains("missing field `placement`"));
+        assert!(
+            refusal(&text.replace("[4,0]", "[4,\n-1]")).starts_with("line 2, column 2: expected a whole number from 0")
+        );
+        assert!(refusal(&text.replace("placement", "places")).contains("the key 'placement' is missing"));
         assert!(matches!(
             Plan::from_json(&format!("{{\"format\": {}", "[".repeat(100_000))),
             Err(DocumentError::Json { .. })

@@ -8,6 +8,7 @@
 //! | [`undescribed`] | where a schema is none, or does not say what a key is |
 //! | [`refused`] | what a schema has against a document, unknown keys included |
 //! | [`never_written`] | keys that no document has |
+//! | [`add_later_keys`] | nothing: it makes the document of a later program |
 //! | [`closed`] | nothing: it is the schema that unknown keys offend |
 #![deny(missing_docs)]
 
@@ -67,6 +68,20 @@ pub fn closed(schema: &Value) -> Value {
 }
 
 /// Each property with its path, through references, alternatives and the items of arrays.
+/// Puts a key that no program writes yet into every object of a document, as a later program may. `maps` names the keys
+/// whose objects list things by name: there a new key is one more of them.
+pub fn add_later_keys(document: &mut Value, maps: &[&str]) {
+    match document {
+        Value::Array(elements) => elements.iter_mut().for_each(|element| add_later_keys(element, maps)),
+        Value::Object(members) => {
+            let inner = members.iter_mut().filter(|(key, _)| !maps.contains(&key.as_str()));
+            inner.for_each(|(_, member)| add_later_keys(member, maps));
+            members.insert("of_a_later_program".to_owned(), Value::Array(Vec::new()));
+        }
+        _ => {}
+    }
+}
+
 fn visit(root: &Value, schema: &Value, path: &str, seen: &mut dyn FnMut(&str, &Value)) {
     let target = schema.get("$ref").and_then(Value::as_str).and_then(|to| root.pointer(to.trim_start_matches('#')));
     let alternatives = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();

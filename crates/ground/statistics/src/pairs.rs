@@ -69,6 +69,8 @@ impl<'a> Pairs<'a> {
     }
 
     fn figure(&self, first: f64, second: f64) -> f64 {
+        #[cfg(test)]
+        tests::FIGURES.set(tests::FIGURES.get() + 1);
         match self.kind {
             Kind::Mean => 0.5 * (first + second),
             Kind::Difference => second - first,
@@ -144,6 +146,27 @@ mod tests {
     use super::*;
     use crate::{quantile_sorted, sorted};
     use proptest::prelude::*;
+
+    thread_local! {
+        /// The figures of pairs that this thread has made.
+        pub(super) static FIGURES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    }
+
+    /// Half a million pairs of a thousand values are never made. The work is counted, not timed: it grows with the
+    /// number of values, where it would be 16 times as much with the number of their pairs.
+    #[test]
+    fn the_work_grows_with_the_number_of_values() {
+        let work = |count: u32| {
+            let values: Vec<f64> = (0..count).map(|at| f64::from(at * 7919 % 10_007).ln_1p()).collect();
+            let values = sorted(&values);
+            let before = FIGURES.get();
+            assert!(Pairs::means(&values).median().is_some() && Pairs::differences(&values, &values).nth(9).is_some());
+            FIGURES.get() - before
+        };
+        let few = work(1000);
+        let many = work(4000);
+        assert!(many < 5 * few && few < 1000 * 64 * 8, "{few} for 1,000 values, {many} for 4,000");
+    }
 
     fn all_means(values: &[f64]) -> Vec<f64> {
         let from = |at: usize| values[at..].iter().map(move |other| 0.5 * (values[at] + other));

@@ -20,6 +20,27 @@ impl From<usize> for Count {
     }
 }
 
+impl<T: Copy> From<&T> for Count
+where
+    Count: From<T>,
+{
+    fn from(count: &T) -> Self {
+        Count::from(*count)
+    }
+}
+
+impl From<u16> for Count {
+    fn from(count: u16) -> Self {
+        Count(count.into())
+    }
+}
+
+impl From<u8> for Count {
+    fn from(count: u8) -> Self {
+        Count(count.into())
+    }
+}
+
 impl From<u32> for Count {
     fn from(count: u32) -> Self {
         Count(count.into())
@@ -32,10 +53,26 @@ impl From<u64> for Count {
     }
 }
 
+/// A figure with this many digits after the point, and the name of its unit: `1 CPU`, `0.5 CPUs`, `1.0 CPUs`.
+#[must_use]
+pub fn counted_figure(value: f64, digits: usize, name: &str) -> String {
+    let text = figure(value, digits);
+    if text == "1" { format!("1 {name}") } else { format!("{text} {}", plural(name)) }
+}
+
+/// A number with as many digits as it has, and the name of its unit: `1 CPU`, `0.5 CPUs`.
+#[must_use]
+pub fn counted_number(value: f64, name: &str) -> String {
+    if value == 1.0 { format!("1 {name}") } else { format!("{value} {}", plural(name)) }
+}
+
 /// The plural of a name, by the rules for regular nouns. The last word of several is the noun.
 #[must_use]
 pub fn plural(name: &str) -> String {
     let is_vowel = |letter: char| "aeiou".contains(letter);
+    if name == "vertex" {
+        return "vertices".to_owned();
+    }
     match name.strip_suffix('y') {
         Some(stem) if !stem.ends_with(is_vowel) => return format!("{stem}ies"),
         _ => {}
@@ -87,6 +124,7 @@ pub fn lasting(seconds: f64) -> String {
         ..119.5 => format!("{seconds:.0} s"),
         ..7170.0 => format!("{:.0} min", seconds / 60.0),
         ..171_000.0 => format!("{:.0} h", seconds / 3600.0),
+        // Plural: two days or more.
         _ => format!("{:.0} days", seconds / 86_400.0),
     }
 }
@@ -191,8 +229,15 @@ mod tests {
     fn nouns_follow_their_number() {
         let all = [0_usize, 1, 2].map(|count| counted(count, "more thread"));
         assert_eq!(all, ["0 more threads", "1 more thread", "2 more threads"]);
-        let plurals = ["process", "box", "batch", "entry", "day", "CPU"].map(plural);
-        assert_eq!(plurals, ["processes", "boxes", "batches", "entries", "days", "CPUs"]);
+        let plurals = ["process", "box", "batch", "entry", "day", "vertex", "CPU"].map(plural);
+        assert_eq!(plurals, ["processes", "boxes", "batches", "entries", "days", "vertices", "CPUs"]);
+        let figures = [0.96, 0.4, -0.4, 2.0].map(|value| counted_figure(value, 0, "CPU"));
+        assert_eq!(figures, ["1 CPU", "0 CPUs", "0 CPUs", "2 CPUs"]);
+        let numbers = [1.0, 0.5, 2.0].map(|value| counted_number(value, "CPU"));
+        assert_eq!(
+            (numbers, counted_figure(1.0, 1, "CPU")),
+            (["1 CPU", "0.5 CPUs", "2 CPUs"].map(str::to_owned), "1.0 CPUs".to_owned())
+        );
         assert_eq!((times(1_u32), times(2_u32), times(3_u32)), ("once".into(), "twice".into(), "3 times".into()));
     }
 

@@ -37,7 +37,7 @@ pub enum HostError {
     #[error(transparent)]
     Crew(#[from] CrewError),
     /// The numbers of tasks and seats differ.
-    #[error("{tasks} tasks were given {seats} seats")]
+    #[error("each task needs a seat; tasks: {tasks}, seats: {seats}")]
     Seats {
         /// Tasks of the workload.
         tasks: usize,
@@ -45,7 +45,7 @@ pub enum HostError {
         seats: usize,
     },
     /// The workload needs more shared lines than the testbed has.
-    #[error("the workload touches {wanted} lines of shared memory, and the testbed has {lines}")]
+    #[error("the workload needs more shared memory, in lines, than the testbed has: {wanted} of {lines}")]
     Lines {
         /// Lines that the workload needs.
         wanted: u32,

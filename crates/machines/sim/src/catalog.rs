@@ -3,6 +3,7 @@
 use crate::figure::syntax;
 use crate::{CellModel, CoherentModel, ModelError, SimError};
 use seatmap_machine::{Description, Profile, catalog};
+use seatmap_statistics::words::counted;
 use std::sync::Arc;
 
 /// The most bytes of a model's file. A twin of 1024 cores with all its single pairs has half as many, and the model
@@ -26,7 +27,10 @@ impl Model {
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
         let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
         if text.len() > MOST_BYTES {
-            return Err(impossible(format!("it has {} bytes; a model has at most {MOST_BYTES}", text.len())));
+            return Err(impossible(format!(
+                "it has {}; a model has at most {MOST_BYTES}",
+                counted(text.len(), "byte")
+            )));
         }
         let table: toml::Table = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
         match table.get("format").and_then(toml::Value::as_str) {

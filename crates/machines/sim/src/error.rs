@@ -1,6 +1,7 @@
 //! Why a run ended early.
 
 use seatmap_port::channels::DmaError;
+use seatmap_statistics::words::counted;
 
 /// Why a simulated run did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -31,8 +32,10 @@ pub enum SimError {
     },
     /// The run had more events than the limit.
     #[error(
-        "no end in sight after {events} events ({at_ns:.0} ns of the model's time); tasks may be waiting for each other in a loop: {}",
-        doing.join("; ")
+        "no end in sight after {events} ({at_ns:.0} ns of the model's time); tasks may be waiting for each other in \
+         a loop: {}",
+        doing.join("; "),
+        events = counted(*.events, "event")
     )]
     Endless {
         /// Events that happened.

@@ -52,7 +52,12 @@ pub(crate) use figures;
 pub(crate) fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
     let at = error.span().map_or(0, |span| span.start);
     let (line, column) = place(text, at);
-    ModelError::Syntax { name: name.to_owned(), line, column, message: error.message().replace('\n', ", ") }
+    ModelError::Syntax {
+        name: name.to_owned(),
+        line,
+        column,
+        message: seatmap_document::parser_sentence(error.message()),
+    }
 }
 
 /// Line and column of a byte, from 1.

@@ -5,6 +5,7 @@ use crate::fit::{Fit, Metric};
 use crate::mpi::Mpi;
 use seatmap_document::{DocumentError, visible};
 use seatmap_machine::Profile;
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -16,7 +17,6 @@ pub const MOST_NODES: usize = 8192;
 
 /// The nodes of a cluster, and what lies between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// [`FORMAT`].
     pub format: String,
@@ -49,7 +49,6 @@ pub struct Cluster {
 
 /// A node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Node {
     /// Its host name; with `--each-rank` also the rank.
     pub name: String,
@@ -67,7 +66,6 @@ pub struct Node {
 
 /// The way between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Pair {
     /// The nodes, the smaller index first.
     pub nodes: [usize; 2],
@@ -100,7 +98,6 @@ pub struct Pair {
 
 /// The figures that one end of a connection has of itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct End {
     /// The largest packet that it sends on this way, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +113,6 @@ pub struct End {
 
 /// A quota of CPU time that stopped one end of a connection while it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Stop {
     /// The control group whose quota it is.
     pub group: String,
@@ -165,7 +161,6 @@ impl Stop {
 /// How a pair compares with like pairs that were measured in the same moments, look after look. A computer that is busy
 /// makes all of them worse, and a bad cable one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Beside {
     /// The number of looks.
     pub looks: usize,
@@ -179,7 +174,6 @@ pub struct Beside {
 
 /// A factor over like pairs: 2 is twice as bad.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Shown {
     /// The geometric mean of the looks.
     pub factor: f64,
@@ -193,7 +187,6 @@ pub struct Shown {
 
 /// The round trips of messages of one size, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Trip {
     /// The size of the message, each way.
     pub size_bytes: u32,
@@ -211,7 +204,6 @@ pub struct Trip {
 
 /// Pairs that were predicted before they were measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct HeldBack {
     /// How many.
     pub pairs: usize,
@@ -221,7 +213,6 @@ pub struct HeldBack {
 
 /// Streams at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Loaded {
     /// Which nodes send to which.
     pub exchange: Exchange,
@@ -243,7 +234,6 @@ pub enum Exchange {
 
 /// A stream beside others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Stream {
     /// The node that sends.
     pub from: usize,
@@ -255,7 +245,6 @@ pub struct Stream {
 
 /// Something that was to be measured and is not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Missing {
     /// The node or nodes, by name; a rank that never came as `rank 3`.
     pub nodes: Vec<String>,
@@ -350,7 +339,7 @@ impl Cluster {
     fn check(&self) -> Result<(), String> {
         let nodes = self.nodes.len();
         if nodes == 0 || nodes > MOST_NODES {
-            return Err(format!("{nodes} nodes, where 1 to {MOST_NODES} can be read"));
+            return Err(format!("{nodes}, where 1 to {MOST_NODES} can be read", nodes = counted(nodes, "node")));
         }
         let mut names = BTreeSet::new();
         if let Some(twice) = self.nodes.iter().find(|node| !names.insert(&node.name)) {

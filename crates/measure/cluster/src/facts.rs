@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The facts of one node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct Facts {
     /// CPUs online.
     pub cpus: usize,

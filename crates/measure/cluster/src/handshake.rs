@@ -6,6 +6,7 @@
 
 use crate::secret::{Secret, nonce};
 use crate::wire::{self, Channel, PROTOCOL, Seal, Seals, Timed, parse_plain, receive_plain, send_plain};
+use seatmap_document::json_problem;
 use seatmap_document::visible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -217,7 +218,7 @@ impl Hearing {
             let _ = send_plain(&mut &*stream, &Reply::Stranger);
             return Err(HandshakeError::Secret);
         }
-        let said = serde_json::from_str(&claim.said).map_err(io::Error::other)?;
+        let said = serde_json::from_str(&claim.said).map_err(|error| io::Error::other(json_problem(error)))?;
         Ok(Some(Proved { said, transcript }))
     }
 }

@@ -23,6 +23,7 @@ use crate::worker::{Answer, Duties, Introduction, Order, Worker, built};
 use arrangements::arrangements;
 use looking::Looking;
 use seatmap_os::CpuList;
+use seatmap_statistics::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::TcpStream;
@@ -135,7 +136,8 @@ fn admit(
 ) -> Result<(), MeasureError> {
     let said = called.said.clone();
     if said.size != rank.size || said.rank >= rank.size {
-        let why = format!("it is rank {} of {}, and this start has {} ranks", said.rank, said.size, rank.size);
+        let why =
+            format!("it is rank {} of {}, and this start has {}", said.rank, said.size, counted(rank.size, "rank"));
         called.refuse(&why);
         return Ok(());
     }

@@ -10,6 +10,7 @@ use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::{lead, worker};
 use seatmap_machine::Profile;
+use seatmap_statistics::words::counted;
 use std::time::Duration;
 
 /// The choices of the user.
@@ -87,7 +88,7 @@ pub enum MeasureError {
     #[error(transparent)]
     Rank(#[from] RankError),
     /// Ranks never came.
-    #[error("of {size} ranks, these did not come within {seconds} s: {absent}{told}")]
+    #[error("of {size}, these did not come within {seconds} s: {absent}{told}", size = counted(*.size, "rank"))]
     Absent {
         /// How many there are.
         size: usize,
@@ -102,6 +103,7 @@ pub enum MeasureError {
     #[error(transparent)]
     Handshake(#[from] HandshakeError),
     /// All ranks run on one node.
+    // Plural: a start has two ranks or more.
     #[error("all {0} ranks run on {1}: distances between nodes need two (--each-rank counts every rank as a node)")]
     OneNode(usize, String),
     /// A file of an earlier measurement is of other nodes.

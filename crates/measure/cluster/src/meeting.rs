@@ -8,6 +8,7 @@
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
 use crate::secret::{Secret, SecretError};
+use seatmap_document::json_problem;
 use seatmap_os::trusted::{self, TrustError};
 use seatmap_os::whole_file::folder_of;
 use serde::{Deserialize, Serialize};
@@ -205,7 +206,7 @@ impl Meeting {
                     TrustError::Io { source, .. } => not_yet(source.to_string()),
                     foreign => Place::Never(MeetingError::Untrusted(foreign)),
                 })?;
-                let note: Note = serde_json::from_slice(&text).map_err(|error| not_yet(error.to_string()))?;
+                let note: Note = serde_json::from_slice(&text).map_err(|error| not_yet(json_problem(error)))?;
                 if note.job != rank.job {
                     return Err(not_yet("it is of another start".to_owned()));
                 }

@@ -13,6 +13,8 @@ pub(crate) use output::read;
 pub(crate) use run::{Task, plan, run};
 
 use crate::cluster::{Cluster, Pair, Trip};
+use seatmap_os::limited::LimitedError;
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -21,7 +23,6 @@ pub(crate) const MOST_PRINTED: u64 = 256 << 20;
 
 /// The costs of messages by MPI.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Mpi {
     /// The library and its version, as it says itself.
     pub library: String,
@@ -34,7 +35,6 @@ pub struct Mpi {
 
 /// The way between two nodes by MPI.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct MpiPair {
     /// The nodes, the smaller index first.
     pub nodes: [usize; 2],
@@ -46,7 +46,6 @@ pub struct MpiPair {
 
 /// An operation of all nodes together; its time is that of the slowest, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Collective {
     /// The operation.
     #[serde(rename = "collective")]
@@ -100,6 +99,9 @@ pub enum MpiError {
         /// The end of what it said.
         said: String,
     },
+    /// The compiler did not end.
+    #[error(transparent)]
+    Late(LimitedError),
     /// A file could not be written or read.
     #[error("the program for MPI cannot be kept in the folder for temporary files; TMPDIR names another")]
     File(#[from] std::io::Error),
@@ -143,7 +145,8 @@ impl Mpi {
             let [a, b] = pair.nodes;
             if a >= b || b >= nodes || !seen.insert(pair.nodes) {
                 return Err(format!(
-                    "a pair of nodes {a} and {b} by MPI stands there twice, or is none of {nodes} nodes"
+                    "a pair of nodes {a} and {b} by MPI stands there twice, or is none of {nodes}",
+                    nodes = counted(nodes, "node")
                 ));
             }
             Pair::check_figures(pair.nodes, &pair.trips, pair.rate_mbps)?;

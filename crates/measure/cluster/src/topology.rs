@@ -3,6 +3,7 @@
 
 use crate::cluster::Cluster;
 use seatmap_document::visible;
+use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 
 /// Why a cluster cannot be described.
@@ -48,7 +49,7 @@ pub fn yaml(cluster: &Cluster) -> Result<String, BadName> {
 
 fn head(cluster: &Cluster, file: &str) -> String {
     let date = visible(cluster.date.as_deref().unwrap_or("on an unknown day"));
-    format!("# {file}: {} nodes as 'seatmap cluster measure' found them, {date}\n", cluster.nodes.len())
+    format!("# {file}: {} as 'seatmap cluster measure' found them, {date}\n", counted(cluster.nodes.len(), "node"))
 }
 
 /// The nodes of each group in Slurm's short form.

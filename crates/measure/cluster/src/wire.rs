@@ -212,8 +212,10 @@ fn encoded(message: &impl Serialize) -> io::Result<Vec<u8>> {
 }
 
 fn parsed<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
-    let unknown = |error| io::Error::new(ErrorKind::InvalidData, format!("this is not a rank of Seatmap: {error}"));
-    serde_json::from_slice(text).map_err(unknown)
+    serde_json::from_slice(text).map_err(|error| {
+        let problem = seatmap_document::json_problem(error);
+        io::Error::new(ErrorKind::InvalidData, format!("this is not a rank of Seatmap: {problem}"))
+    })
 }
 
 fn checked_length(length: [u8; 4], most: u32) -> io::Result<usize> {

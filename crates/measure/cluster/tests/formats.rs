@@ -6,7 +6,7 @@ use seatmap_cluster::cluster::{FORMAT, HeldBack};
 use seatmap_cluster::mpi::{Collective, Mpi, MpiPair, Operation};
 use seatmap_cluster::{Beside, Cluster, End, Exchange, Facts, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip};
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
-use seatmap_schema::{refused, undescribed};
+use seatmap_schema::{add_later_keys, refused, undescribed};
 use serde_json::{Value, json};
 
 const NOTHING: Vec<String> = Vec::new();
@@ -84,6 +84,13 @@ fn the_schema_describes_every_key_and_no_other() {
     let written: Value = serde_json::from_str(&full().to_json()).unwrap();
     assert_eq!(refused(&schema(), &written), NOTHING);
     assert_eq!(Cluster::from_json(&full().to_json()).unwrap(), full());
+}
+
+#[test]
+fn keys_of_a_later_program_are_ignored() {
+    let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
+    add_later_keys(&mut document, &["mitigations"]);
+    assert_eq!(Cluster::from_json(&document.to_string()).unwrap(), full());
 }
 
 #[test]

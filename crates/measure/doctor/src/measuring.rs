@@ -122,7 +122,10 @@ fn smt(topology: &Topology) -> Diagnosis {
     match threads {
         1 => diagnosis("smt", Severity::Ok, "one PU a core", None),
         _ => {
-            let found = format!("{threads} PUs a core: whatever runs on a sibling slows the pair measured");
+            let found = format!(
+                "{threads} a core: whatever runs on a sibling slows the pair measured",
+                threads = counted(threads, "PU")
+            );
             diagnosis("smt", Severity::Info, found, Some("keep siblings idle while measuring"))
         }
     }
@@ -164,11 +167,12 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
             Some(why) => diagnosis(subject, Severity::Info, format!("none that can be seen: {why}"), None),
         };
     };
-    let counted =
-        tightest.throttled.map_or_else(String::new, |periods| format!("; used up in {periods} periods so far"));
+    let used_up = tightest.throttled.map_or_else(String::new, |periods| {
+        format!("; used up in {periods} so far", periods = counted(periods, "period"))
+    });
     let (group, words) = (&tightest.group, tightest.words());
     let found =
-        format!("the control group {group} may use {words}: the kernel stops its members when it is used up{counted}");
+        format!("the control group {group} may use {words}: the kernel stops its members when it is used up{used_up}");
     if quotas.all.iter().any(|quota| quota.is_read_only) {
         let remedy = format!("ask whoever started this container to raise the quota of the control group {group}");
         return diagnosis(subject, Severity::Fix, found, Some(&remedy));
@@ -178,7 +182,7 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let raised: Vec<String> =
         low.map(|quota| quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus)).collect();
     match raised.is_empty() {
-        true => diagnosis(subject, Severity::Ok, format!("{words}, and {cpus} CPUs run"), None),
+        true => diagnosis(subject, Severity::Ok, format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU")), None),
         false => diagnosis(subject, Severity::Fix, found, Some(&raised.join("; "))),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::regimes::WIDEST_STABLE;
 use seatmap_machine::CoreDistance;
+use seatmap_statistics::words::counted;
 use std::fmt;
 
 /// Pairs whose distance has changed. `Display` says it in one sentence without a full stop.
@@ -70,8 +71,9 @@ impl fmt::Display for Change {
             (_, 1) => write!(out, "CPUs {a} and {b} went from {before:.1} to {now:.1} ns"),
             (pairs, of) => write!(
                 out,
-                "{pairs} of {of} pairs changed by more than {percent:.0} %, most of all CPUs {a} and {b}: from {before:.1} to \
-                 {now:.1} ns"
+                "{pairs} of {of} changed by more than {percent:.0} %, most of all CPUs {a} and {b}: from {before:.1} to \
+                 {now:.1} ns",
+                of = counted(of, "pair")
             ),
         }
     }

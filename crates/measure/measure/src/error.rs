@@ -1,6 +1,7 @@
 //! Why a measurement failed.
 
 use crate::journal::JournalError;
+use seatmap_statistics::words::counted;
 
 /// Why a measurement failed; `E` is the machine's own error.
 #[derive(Debug, thiserror::Error)]
@@ -29,9 +30,8 @@ pub enum MeasureError<E: std::error::Error + 'static> {
     },
     /// Every batch of a pair was thrown away, again and again.
     #[error(
-        "no undisturbed batch between CPUs {a} and {b} in {visits} visits: too much else runs on them; \
-         'seatmap doctor' tells what"
-    )]
+        "no undisturbed batch between CPUs {a} and {b} in {visits}: too much else runs on them; \
+         'seatmap doctor' tells what", visits = counted(*.visits, "visit"))]
     Disturbed {
         /// One PU.
         a: u32,

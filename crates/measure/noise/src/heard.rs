@@ -5,6 +5,7 @@
 
 use super::sources::{Snapshot, Source, Watched};
 use seatmap_os::usage::Usage;
+use seatmap_statistics::words::counted_figure;
 use seatmap_statistics::words::figure;
 use serde::Serialize;
 use std::fmt;
@@ -76,7 +77,7 @@ fn is_interrupt(source: &Source) -> bool {
 
 impl fmt::Display for OnCpu {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "CPU {}: {} interrupts/s", self.cpu, figure(self.interrupts_per_second, 0))?;
+        write!(out, "CPU {}: {}/s", self.cpu, counted_figure(self.interrupts_per_second, 0, "interrupt"))?;
         let named = self.sources.iter().filter(|source| is_interrupt(source)).take(MOST_NAMED);
         let named: Vec<String> =
             named.map(|source| format!("{} {}", source.name, figure(source.per_second, 0))).collect();

@@ -95,6 +95,8 @@ pub struct Outcome {
     pub own: usize,
     /// The threads while they had seats, as looks found them.
     pub held: Held,
+    /// Why the metric's own command gave no number, where it could not be run to its end.
+    pub metric_problem: Option<String>,
     /// Why it ended.
     pub end: Option<End>,
 }
@@ -251,6 +253,7 @@ impl<'a> Conductor<'a> {
             return Ok(Err(end));
         }
         let count = self.meter.end(self.session.messages(), &self.session.threads());
+        self.outcome.metric_problem = self.meter.problem().map(str::to_owned);
         // A period in which CPUs were taken away or given back says nothing about the seats.
         let count = count.filter(|_| Cpus::read().ok() == cpus);
         Ok(Ok(Event::Read { rate: count.map(|count| on_file(count / begun.elapsed().as_secs_f64())) }))

@@ -74,18 +74,17 @@ pub enum LogError {
     Empty,
     /// The first line is another file's.
     #[error("line 1: this is not a log of 'seatmap run --auto'")]
-    NoHeader(#[source] serde_json::Error),
+    NoHeader,
     /// Another format.
     #[error("line 1: its format is '{0}', and this version reads '{FORMAT}'")]
     Format(String),
     /// A line in the middle is damaged.
-    #[error("line {line}: it cannot be read")]
+    #[error("line {line}: {problem}")]
     Damaged {
         /// The line, from 1.
         line: usize,
         /// The mistake.
-        #[source]
-        source: serde_json::Error,
+        problem: String,
     },
     /// Played again, something else is decided.
     #[error("line {line}: the log has {logged}, and the engine decides {decided}")]
@@ -107,7 +106,7 @@ impl Log {
     pub fn read(text: &str) -> Result<Self, LogError> {
         let mut rows = text.lines().enumerate();
         let (_, first) = rows.next().ok_or(LogError::Empty)?;
-        let header: Header = serde_json::from_str(first).map_err(LogError::NoHeader)?;
+        let header: Header = serde_json::from_str(first).map_err(|_| LogError::NoHeader)?;
         if header.format != FORMAT {
             return Err(LogError::Format(header.format));
         }
@@ -116,7 +115,9 @@ impl Log {
             match serde_json::from_str(row) {
                 Ok(line) => lines.push(line),
                 Err(_) if at + 1 == text.lines().count() && !text.ends_with('\n') => is_cut_off = true,
-                Err(source) => return Err(LogError::Damaged { line: at + 1, source }),
+                Err(error) => {
+                    return Err(LogError::Damaged { line: at + 1, problem: seatmap_document::json_problem(error) });
+                }
             }
         }
         Ok(Log { header, lines, is_cut_off })

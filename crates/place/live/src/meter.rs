@@ -3,11 +3,16 @@
 use seatmap_document::printed_number;
 use seatmap_os::Tid;
 use seatmap_os::counter::{Counter, Event};
+use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::sched::Status;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
+
+/// How long a metric's own command may take. It runs twice in each period, and seats cannot be changed meanwhile.
+const LIMIT: Duration = Duration::from_secs(10);
 
 /// The count by which seats are judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +74,10 @@ pub struct Meter {
     /// The switches of each thread when the period began.
     switches: HashMap<Tid, u64>,
     begun: Option<f64>,
+    /// How long a metric's own command may take.
+    limit: Duration,
+    /// Why the metric's own command gave no number the last time that it gave none.
+    problem: Option<String>,
 }
 
 impl Meter {
@@ -89,13 +98,19 @@ impl Meter {
             (None, Err(_)) => Metric::Switches,
         };
         let counter = counter.ok().filter(|_| metric == Metric::Instructions);
-        Ok(Meter { metric, counter, switches: HashMap::new(), begun: None })
+        Ok(Meter { metric, counter, switches: HashMap::new(), begun: None, limit: LIMIT, problem: None })
     }
 
     /// The metric that is read.
     #[must_use]
     pub fn metric(&self) -> &Metric {
         &self.metric
+    }
+
+    /// Why the metric's own command could not be run to its end; `None` where it always ended.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
     }
 
     /// Whether the wakeups must be observed in each period.
@@ -132,7 +147,13 @@ impl Meter {
             Metric::Instructions => self.counter.as_mut()?.read().ok().map(|count| count as f64),
             Metric::Wakeups => Some(wakeups),
             Metric::Switches => None,
-            Metric::Command(line) => printed(line),
+            Metric::Command(line) => match printed(line, self.limit) {
+                Ok(number) => number,
+                Err(error) => {
+                    self.problem = Some(error.to_string());
+                    None
+                }
+            },
         }
     }
 }
@@ -152,10 +173,9 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
 }
 
 /// The last number that a line prints.
-fn printed(line: &str) -> Option<f64> {
-    let mut shell = Command::new("sh");
-    let output = shell.args(["-c", line]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    last_number(&String::from_utf8_lossy(&output.stdout))
+fn printed(line: &str, limit: Duration) -> Result<Option<f64>, LimitedError> {
+    let output = limited::output(&format!("command:{line}"), Command::new("sh").args(["-c", line]), limit)?;
+    Ok(last_number(&String::from_utf8_lossy(&output.stdout)))
 }
 
 /// The last number in some text. No earlier word counts instead where the last word with digits can be read in two
@@ -203,6 +223,15 @@ mod tests {
         std::fs::write(&folder, "nothing\n").unwrap();
         assert_eq!(meter.end(0.0, &[]), None);
         std::fs::remove_file(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_ended_and_told() {
+        let mut meter = Meter::new(Some(Metric::Command("sleep 1000".to_owned())), false).unwrap();
+        meter.limit = Duration::from_millis(300);
+        meter.begin(0.0, &[]);
+        assert_eq!(meter.end(0.0, &[]), None);
+        assert_eq!(meter.problem(), Some("'command:sleep 1000' had not ended after 0.3 s and was ended"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Why a placement was refused.
 
 use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
+use seatmap_statistics::words::counted;
 
 /// The reason why a placement was refused, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +23,12 @@ pub enum PlaceError {
         ns: String,
     },
     /// More than the searches can hold.
-    #[error("{tasks} tasks on {pus} PUs: more than {most} places are beyond this search; gather tasks first")]
+    #[error(
+        "{tasks} on {pus}: more than {most} are beyond this search; gather tasks first",
+        most = counted(*.most, "place"),
+        pus = counted(*.pus, "PU"),
+        tasks = counted(*.tasks, "task")
+    )]
     TooMany {
         /// Tasks.
         tasks: usize,
@@ -38,7 +44,11 @@ pub enum PlaceError {
     #[error("the topology does not say which PUs share a {0}")]
     UnknownLevel(&'static str),
     /// Fewer groups than tasks.
-    #[error("{tasks} tasks do not fit on {groups} groups of PUs, one on each")]
+    #[error(
+        "{tasks} do not fit on {groups} of PUs, one on each",
+        groups = counted(*.groups, "group"),
+        tasks = counted(*.tasks, "task")
+    )]
     TooFewGroups {
         /// Tasks.
         tasks: usize,
@@ -46,7 +56,7 @@ pub enum PlaceError {
         groups: usize,
     },
     /// A task that the pattern does not have.
-    #[error("task {0} is fixed, and the pattern has {1} tasks, counted from 0")]
+    #[error("task {} is fixed, and the pattern has {}, counted from 0", .0, counted(*.1, "task"))]
     NoSuchTask(usize, usize),
     /// More tasks fixed on a PU than it can take.
     #[error("more tasks are fixed on PU {0} than may sit there")]

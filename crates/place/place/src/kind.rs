@@ -2,6 +2,7 @@
 
 use crate::{Level, PlaceError, PlaceRequest};
 use seatmap_machine::CoreKind;
+use seatmap_statistics::words::counted;
 
 /// Speeds within this share of the fastest of them are equal seats.
 const EQUAL: f64 = 0.05;
@@ -42,7 +43,8 @@ impl PlaceRequest<'_> {
                 let most = groups.iter().map(Vec::len).max().unwrap_or(0);
                 let (machine, most) = (&self.profile.name, format!("{most} equal CPUs at the most"));
                 return Err(PlaceError::Unfit(format!(
-                    "{tasks} tasks do not fit on equal seats: {machine} has {most}; use fewer tasks, or leave --equal-kind out"
+                    "{tasks} do not fit on equal seats: {machine} has {most}; use fewer tasks, or leave --equal-kind out",
+                    tasks = counted(tasks, "task")
                 )));
             }
         };

@@ -15,6 +15,7 @@ use crate::trial::{Judge, Trials};
 use crate::{Answer, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, baselines, channels};
 use seatmap_plan::{Agreement, Baselines, Objective};
 use seatmap_statistics::correlation::spearman;
+use seatmap_statistics::words::counted;
 
 impl PlaceRequest<'_> {
     /// Searches until the limit, or until the answer is proven.
@@ -87,7 +88,11 @@ impl PlaceRequest<'_> {
         let pus = self.pus()?;
         if self.pattern.tasks > pus.os.len() {
             let (tasks, there) = (self.pattern.tasks, pus.os.len());
-            return Err(PlaceError::Unfit(format!("{tasks} tasks on {there} PUs: a run needs a PU for each task")));
+            return Err(PlaceError::Unfit(format!(
+                "{tasks} on {there}: a run needs a PU for each task",
+                there = counted(there, "PU"),
+                tasks = counted(tasks, "task")
+            )));
         }
         let problem = problem(self, &pus)?;
         let sections = sections(self, &pus)?;

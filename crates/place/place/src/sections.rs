@@ -4,6 +4,7 @@ use crate::build::groups;
 use crate::search::Found;
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
 use seatmap_machine::Square;
+use seatmap_statistics::words::counted;
 
 /// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a partition, arcs of equal
 /// length for pizza slices.
@@ -35,7 +36,11 @@ fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>
         let fitting = (2..=count).filter(|sections| count.is_multiple_of(*sections));
         let fitting: Vec<String> = fitting.map(|sections| sections.to_string()).collect();
         let fitting = fitting.join(", ");
-        return Err(PlaceError::Unfit(format!("{sections} sections do not divide {count} cores; {fitting} do")));
+        return Err(PlaceError::Unfit(format!(
+            "{sections} do not divide {count}; {fitting} do",
+            count = counted(count, "core"),
+            sections = counted(sections, "section")
+        )));
     }
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }

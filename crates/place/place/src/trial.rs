@@ -4,6 +4,7 @@ use crate::beside::beside;
 use crate::search::{Found, Limit};
 use crate::{PlaceError, Problem, seed};
 use seatmap_statistics::Xoshiro;
+use seatmap_statistics::words::counted;
 use std::collections::HashMap;
 
 /// Neighbours tried at once. A fixed number, so that the answer does not depend on how many threads try them.
@@ -73,7 +74,11 @@ impl<'a> Trials<'a> {
     /// How the answer was found, in words.
     pub(crate) fn told(&self, all: bool) -> String {
         let runs = self.known.len();
-        if all { format!("all {runs} placements run") } else { format!("local search over {runs} runs") }
+        if all {
+            format!("all {runs} run", runs = counted(runs, "placement"))
+        } else {
+            format!("local search over {runs}", runs = counted(runs, "run"))
+        }
     }
 
     fn is_over(&self, best: &Found) -> bool {

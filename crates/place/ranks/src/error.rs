@@ -1,10 +1,17 @@
 //! Why ranks cannot be placed.
 
+use seatmap_statistics::words::counted;
+
 /// The reason why a request was refused, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RanksError {
     /// More ranks than seats.
-    #[error("{ranks} ranks of {per_rank} CPUs do not fit on {nodes} nodes, which have {seats} such seats")]
+    #[error(
+        "{ranks} of {per_rank} do not fit on {nodes}, which have {seats} such seats",
+        nodes = counted(*.nodes, "node"),
+        per_rank = counted(*.per_rank, "CPU"),
+        ranks = counted(*.ranks, "rank")
+    )]
     TooFewSeats {
         /// Ranks.
         ranks: usize,
@@ -16,19 +23,27 @@ pub enum RanksError {
         seats: usize,
     },
     /// More than the search can hold.
-    #[error("{0} seats are more than the {most} that this search can hold", most = crate::request::MOST_SEATS)]
+    #[error(
+        "{} are more than the {most} that this search can hold",
+        counted(*.0, "seat"),
+        most = crate::request::MOST_SEATS
+    )]
     TooMany(usize),
     /// A name that no node has.
     #[error("the cluster has no node {0}; 'seatmap show' on its file lists them")]
     NoSuchNode(String),
     /// A rank that the pattern does not have.
-    #[error("rank {0} is fixed, and the pattern has {1} ranks, counted from 0")]
+    #[error("rank {} is fixed, and the pattern has {}, counted from 0", .0, counted(*.1, "rank"))]
     NoSuchRank(usize, usize),
     /// A rank that is fixed twice.
     #[error("rank {0} is fixed twice")]
     FixedTwice(usize),
     /// More ranks fixed on a node than it has seats.
-    #[error("{fixed} ranks are fixed on {node}, which has {seats} seats")]
+    #[error(
+        "{fixed} are fixed on {node}, which has {seats}",
+        seats = counted(*.seats, "seat"),
+        fixed = counted(*.fixed, "rank")
+    )]
     Crowded {
         /// The node.
         node: String,

@@ -3,6 +3,7 @@
 use crate::over_nodes::Spread;
 use crate::{RankRequest, RanksError, inside, over_nodes};
 use seatmap_document::DocumentError;
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -17,7 +18,6 @@ const SPREAD_PART: u32 = 2;
 
 /// Where each rank of a job runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct RankPlan {
     /// [`FORMAT`].
     pub format: String,
@@ -64,7 +64,6 @@ pub struct RankPlan {
 
 /// An order with its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Order {
     /// Its name as launchers have it.
     pub name: String,
@@ -74,7 +73,6 @@ pub struct Order {
 
 /// The cost of an order, and where its messages go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Costs {
     /// The sum of the round trips of all messages, in nanoseconds.
     pub total_ns: f64,
@@ -201,7 +199,7 @@ impl RankPlan {
     fn check(&self) -> Result<(), String> {
         let (nodes, ranks) = (self.nodes.len(), self.node_of_rank.len());
         if ranks == 0 || ranks > MOST_RANKS {
-            return Err(format!("{ranks} ranks, where 1 to {MOST_RANKS} can be read"));
+            return Err(format!("{ranks}, where 1 to {MOST_RANKS} can be read", ranks = counted(ranks, "rank")));
         }
         if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
             return Err(format!("'{name}' is not the name of a host"));
@@ -211,13 +209,17 @@ impl RankPlan {
             return Err(format!("two nodes have the name {twice}"));
         }
         if self.group_of_node.len() != nodes {
-            return Err(format!("{} groups for {nodes} nodes; there must be one for each", self.group_of_node.len()));
+            return Err(format!(
+                "{} for {nodes}; there must be one for each",
+                counted(self.group_of_node.len(), "group"),
+                nodes = counted(nodes, "node")
+            ));
         }
         if let Some(node) = self.node_of_rank.iter().find(|node| **node >= nodes) {
             return Err(format!("a rank is on node {node}, and there are {nodes}, counted from 0"));
         }
         if self.cpus_of_rank.len() != ranks || self.cpus_of_rank.iter().any(Vec::is_empty) {
-            return Err(format!("each of the {ranks} ranks must have CPUs, and only these"));
+            return Err(format!("each of the {ranks} must have CPUs, and only these", ranks = counted(ranks, "rank")));
         }
         Ok(())
     }

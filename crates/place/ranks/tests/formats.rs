@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use seatmap_ranks::plan::FORMAT;
 use seatmap_ranks::{Costs, Order, RankPlan, export};
-use seatmap_schema::{refused, undescribed};
+use seatmap_schema::{add_later_keys, refused, undescribed};
 use serde_json::{Value, json};
 
 const NOTHING: Vec<String> = Vec::new();
@@ -46,6 +46,13 @@ fn the_schema_describes_every_key_and_no_other() {
 }
 
 #[test]
+fn keys_of_a_later_program_are_ignored() {
+    let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
+    add_later_keys(&mut document, &[]);
+    assert_eq!(RankPlan::from_json(&document.to_string()).unwrap(), full());
+}
+
+#[test]
 fn figures_that_contradict_each_other_are_refused() {
     let told = |change: fn(&mut Value)| {
         let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
@@ -57,7 +64,7 @@ fn figures_that_contradict_each_other_are_refused() {
     assert_eq!(told(|it| it["nodes"][1] = "n1\nn2".into()), "'n1\nn2' is not the name of a host");
     assert_eq!(told(|it| it["nodes"][1] = "--x".into()), "'--x' is not the name of a host");
     assert_eq!(told(|it| it["node_of_rank"][0] = 2.into()), "a rank is on node 2, and there are 2, counted from 0");
-    assert!(told(|it| it["group_of_node"] = json!([0])).starts_with("1 groups for 2 nodes"));
+    assert!(told(|it| it["group_of_node"] = json!([0])).starts_with("1 group for 2 nodes"));
     assert!(told(|it| it["cpus_of_rank"][0] = json!([])).starts_with("each of the 3 ranks must have CPUs"));
     assert!(told(|it| it["format"] = "seatmap-ranks/2".into()).contains("this program reads seatmap-ranks/1"));
 }

@@ -83,7 +83,7 @@ fn wishes_are_obeyed_and_impossible_ones_named() {
     assert_eq!(refused(&|it| it.fixed = vec![(12, "n1".into())]), RanksError::NoSuchRank(12, 12));
     assert_eq!(refused(&|it| it.fixed = vec![(1, "n1".into()), (1, "n2".into())]), RanksError::FixedTwice(1));
     let seats = refused(&|it| it.ranks_per_node = Some(1));
-    assert_eq!(seats.to_string(), "12 ranks of 1 CPUs do not fit on 8 nodes, which have 8 such seats");
+    assert_eq!(seats.to_string(), "12 ranks of 1 CPU do not fit on 8 nodes, which have 8 such seats");
     let crowded = refused(&|it| {
         it.cpus_per_rank = 4;
         it.without.clear();

@@ -8,6 +8,7 @@ use seatmap_os::affinity;
 use seatmap_pattern::{Edge, Pattern};
 use seatmap_place::search::Limit;
 use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
+use seatmap_statistics::words::counted;
 
 /// The channels of a program, each between two of its threads: Algorithm 4 of Liu et al. 2015 in a few lines.
 ///
@@ -127,8 +128,9 @@ impl ProgramChannels {
         match channels <= lines {
             true => Ok(()),
             false => Err(PlaceError::Unfit(format!(
-                "{channels} channels take as many lines, and the profile tells {lines}; 'seatmap measure --homes {}' tells more",
-                channels + channels.div_ceil(4)
+                "{channels} take as many lines, and the profile tells {lines}; 'seatmap measure --homes {}' tells more",
+                channels + channels.div_ceil(4),
+                channels = counted(channels, "channel")
             ))),
         }
     }

@@ -5,6 +5,7 @@ use crate::fingerprint::Fingerprint;
 use crate::metric::Better;
 use crate::verdict::{self, Comparison, Floor};
 use seatmap_document::DocumentError;
+use seatmap_statistics::words::counted;
 use seatmap_statistics::{median, signed_rank};
 use serde::{Deserialize, Serialize};
 
@@ -185,7 +186,7 @@ impl Results {
                 return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
             }
             if run.block > self.runs.len() {
-                return wrong(format!("runs[{at}].block: {} of {} runs", run.block, self.runs.len()));
+                return wrong(format!("runs[{at}].block: {} of {}", run.block, counted(self.runs.len(), "run")));
             }
         }
         Ok(())

@@ -36,6 +36,7 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OnModelError {
     /// Nothing is sent, or the machine's library cannot send it.
+    // Plural: the numbers are ranges that begin at 2.
     #[error("a race on {machine} takes a pattern of {tasks} tasks that send something")]
     Pattern {
         /// The machine.

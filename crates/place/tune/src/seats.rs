@@ -6,6 +6,7 @@
 use crate::activity::{Activity, QUIET_PERCENT};
 use seatmap_machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuList, CpuSet};
+use seatmap_statistics::words::{counted, counted_figure};
 use std::collections::BTreeMap;
 
 /// The chosen CPUs.
@@ -25,7 +26,11 @@ pub struct Chosen {
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum SeatsError {
     /// Fewer CPUs than asked for.
-    #[error("{asked} seats were asked for, and {there} equal CPUs are there{}", hint(*.mixed))]
+    #[error(
+        "{asked} were asked for, and {there} equal CPUs are there{}",
+        hint(*.mixed),
+        asked = counted(*.asked, "seat")
+    )]
     TooFew {
         /// The number asked for.
         asked: usize,
@@ -146,7 +151,10 @@ fn disturbed(cores: &[Core]) -> Vec<String> {
         match busy_percent > QUIET_PERCENT {
             true => format!("something else ran on CPU {cpus} for {busy_percent:.0} % of the time before the start"),
             false => {
-                format!("{interrupts_per_s:.0} interrupts of devices a second came to CPU {cpus} before the start")
+                format!(
+                    "{interrupts_per_s} of devices a second came to CPU {cpus} before the start",
+                    interrupts_per_s = counted_figure(interrupts_per_s, 0, "interrupt")
+                )
             }
         }
     };

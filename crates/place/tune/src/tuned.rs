@@ -40,7 +40,6 @@ pub enum Seats {
 
 /// A switch of the kernel, on or off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Setting {
     /// The switch's word: `numa-balancing`, `sched-cache`.
     pub switch: String,
@@ -50,7 +49,6 @@ pub struct Setting {
 
 /// The seat of a rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct RankSeat {
     /// Its node, by host name.
     pub node: String,
@@ -118,7 +116,6 @@ pub struct Verdict {
 
 /// Messages that ran on a simulated machine, in the place of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Simulated {
     /// The machine.
     pub machine: String,
@@ -370,6 +367,15 @@ pub(crate) mod tests {
         assert!(higher.winner == 1 && (9.0..12.0).contains(&higher.confirmed[0].percent), "{higher:?}");
         let [low, high] = higher.confirmed[0].interval_percent.unwrap();
         assert!(low <= high && higher.above_winner_percent[3] < -20.0);
+    }
+
+    #[test]
+    fn keys_of_a_later_program_are_ignored() {
+        let tuned = made(Better::Lower);
+        let mut document: serde_json::Value = serde_json::from_str(&tuned.to_json()).unwrap();
+        // The key of `seats` is one of the ways to seat a program, and a new way is a new format.
+        seatmap_schema::add_later_keys(&mut document, &["mitigations", "seats"]);
+        assert_eq!(Tuned::from_json(&document.to_string()).unwrap(), tuned);
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub enum ProgramError {
     },
     /// The program would run with another user's rights, which the kernel denies to a traced program.
     #[error(
+        // Plural: "runs" is a verb here.
         "{0} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it"
     )]
     Privileged(String),

@@ -1,5 +1,6 @@
 //! The treatment of threads by a program's language, as far as seats depend on it.
 
+use seatmap_statistics::words::counted;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -82,7 +83,7 @@ impl Runtime {
         let remedy = match self {
             Runtime::Java => format!("set {JAVA_OPTION}{cpus}"),
             Runtime::Go => format!("set {GO_VARIABLE}={cpus}"),
-            _ => format!("tell it to start {cpus} workers"),
+            _ => format!("tell it to start {cpus}", cpus = counted(cpus, "worker")),
         };
         format!("{program} sizes itself by the CPUs of the thread that asks, and a seated thread has one; {remedy}")
     }

@@ -14,6 +14,7 @@ mod xargs;
 use crate::seats::SeatList;
 use seatmap_os::Root;
 use seatmap_plan::local_rank::{ALL, LocalRank, LocalRankError, OWN, Start};
+use seatmap_statistics::words::agreeing;
 use std::ops::Range;
 
 /// Why there is no part for this start.
@@ -38,9 +39,8 @@ pub enum ShareError {
     },
     /// The tasks of a plan cannot be divided.
     #[error(
-        "{starts} start on this node ({source_of}), and the plan has {tasks} tasks, which is not a multiple: make a \
-         plan with as many tasks as ranks, or set {OWN} to the number of a task"
-    )]
+        "{starts} start on this node ({source_of}), and the plan has {tasks}, which is not a multiple: make a \
+         plan with as many tasks as ranks, or set {OWN} to the number of a task", tasks = seatmap_statistics::words::counted(*.tasks, "task"))]
     Uneven {
         /// The starts, in words.
         starts: String,
@@ -151,7 +151,7 @@ impl SoleWork {
 }
 
 fn counted_seats(count: usize) -> String {
-    if count == 1 { "is 1 seat".to_owned() } else { format!("are {count} seats") }
+    format!("{} {}", agreeing(count, "is", "are"), seatmap_statistics::words::counted(count, "seat"))
 }
 
 /// This process among those that were started by the same command.

@@ -148,6 +148,7 @@ impl Report {
         let (them, their) = if behind.processes == 1 { ("it", "its") } else { ("them", "their") };
         let live = behind.sentence();
         Some(format!(
+            // Plural: "their" or "its" stands in the braces.
             "{live}; process {pid} keeps {them} seated ('kill {pid}' ends that, and gives {them} {their} CPUs back)"
         ))
     }

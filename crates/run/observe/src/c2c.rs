@@ -15,6 +15,7 @@ use lines::{LINE_BYTES, Lines, Thread, Transfer};
 use recording::{Record, Recording};
 use seatmap_document::visible;
 use seatmap_pattern::pattern::MAX_TASKS;
+use seatmap_statistics::words::{counted, counted_figure};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
 
@@ -43,7 +44,10 @@ pub enum RecordingError {
     #[error("none of its events tells which memory was accessed; record with 'perf c2c record' or 'perf mem record'")]
     NoAddresses,
     /// It has more threads than a pattern.
-    #[error("{0} threads accessed memory, and a pattern has no more than {MAX_TASKS}; record one program, without -a")]
+    #[error(
+        "{} accessed memory, and a pattern has no more than {MAX_TASKS}; record one program, without -a",
+        counted(*.0, "thread")
+    )]
     TooLarge(usize),
 }
 
@@ -186,8 +190,10 @@ impl Seen {
         )];
         let none = "transfers, if there were any: the events do not tell what another core's cache answered".to_owned();
         told.extend((samples > 0 && transfers == 0).then_some(none));
-        let alone =
-            format!("who wrote the lines of about {orphans:.0} transfers, as no sample of another thread hit them");
+        let alone = format!(
+            "who wrote the lines of about {orphans}, as no sample of another thread hit them",
+            orphans = counted_figure(orphans, 0, "transfer")
+        );
         told.extend((orphans >= 1.0).then_some(alone));
         told.extend((kernel > 0).then(|| format!("the kernel's memory, which {kernel} of the samples hit")));
         told.extend((self.lost > 0).then(|| format!("records that were lost: {}", self.lost)));

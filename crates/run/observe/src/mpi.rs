@@ -5,6 +5,7 @@ use crate::{Kind, Method, Observation, Share, Task, Window};
 use seatmap_document::visible;
 use seatmap_pattern::Edge;
 use seatmap_pattern::pattern::MAX_TASKS;
+use seatmap_statistics::words::counted;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -96,7 +97,7 @@ pub fn messages(traces: &[Trace]) -> Result<Messages, TraceError> {
         let rank = rank(trace)?;
         size = size.max(rank.head.ranks).max(rank.head.rank.saturating_add(1));
         if size > MAX_TASKS {
-            let what = format!("{size} ranks, and a pattern has no more than {MAX_TASKS}");
+            let what = format!("{size}, and a pattern has no more than {MAX_TASKS}", size = counted(size, "rank"));
             return Err(TraceError::TooLarge { path: trace.path.clone(), what });
         }
         ranks.insert(rank.head.rank, rank);
@@ -161,10 +162,13 @@ fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
         let sum = calls.entry(unseen).or_default();
         *sum = sum.saturating_add(*times);
     }
-    let calls = calls.into_iter().map(|(call, times)| format!("{times} calls were not counted: {}", visible(call)));
+    let calls = calls
+        .into_iter()
+        .map(|(call, times)| format!("not counted: {times} of {}", visible(call), times = counted(times, "call")));
     let absent = size - ranks.len();
-    let absent =
-        (absent > 0).then(|| format!("{absent} of {size} ranks left no trace: they did not call MPI_Finalize"));
+    let absent = (absent > 0).then(|| {
+        format!("{absent} of {size} left no trace: they did not call MPI_Finalize", size = counted(size, "rank"))
+    });
     calls.chain(absent).chain(ranks.values().filter_map(|rank| rank.cut_off.clone())).collect()
 }
 

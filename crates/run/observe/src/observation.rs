@@ -3,6 +3,7 @@
 use crate::phases::{Phase, phases};
 use crate::{Kind, Method};
 use seatmap_pattern::{Edge, Observed, Pattern};
+use seatmap_statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
 
 /// The share of the busiest task's CPU time from which another one works beside it.
@@ -133,9 +134,10 @@ impl Observation {
         let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
         (is_odd && !self.methods.iter().any(sees_memory)).then(|| {
             format!(
-                "{} threads of one process used {cpu_s:.1} s of CPU time and were seen to exchange {messages:.0} messages; if they spin or \
+                "{} of one process used {cpu_s:.1} s of CPU time and were seen to exchange {messages}; if they spin or \
                  share memory, --method pages sees it, and --method tsan sees all of it",
-                workers.len()
+                counted(workers.len(), "thread"),
+                messages = counted_figure(messages, 0, "message")
             )
         })
     }

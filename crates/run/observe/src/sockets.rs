@@ -16,6 +16,7 @@ use flows::Flows;
 use pipes::Pipes;
 use seatmap_os::Tid;
 use seatmap_os::bpf::{Attached, Btf, LoadError, Map, Program};
+use seatmap_statistics::words::counted_figure;
 use std::io;
 use std::time::Duration;
 
@@ -83,8 +84,12 @@ impl Sockets {
     /// Talk that could not be seen, each as a sentence.
     pub(crate) fn unseen(&self) -> Vec<String> {
         let bytes = self.flows.unread_bytes();
-        let unread = (bytes > 0.0)
-            .then(|| format!("{bytes:.0} bytes went to readers outside the program, or were not read yet"));
+        let unread = (bytes > 0.0).then(|| {
+            format!(
+                "{bytes} went to readers outside the program, or were not read yet",
+                bytes = counted_figure(bytes, 0, "byte")
+            )
+        });
         unread.into_iter().chain(self.of_calls.unseen()).collect()
     }
 }

@@ -19,6 +19,7 @@ impl Observation {
     fn head(&self) -> String {
         let pairs = self.pattern("").edges.len();
         format!(
+            // Plural: an amount such as 16.8 M.
             "{}, {}, {} messages in {:.1} s, by {} ({})\n",
             counted(self.tasks.len(), "task"),
             counted(pairs, "pair"),

@@ -7,6 +7,7 @@
 //! | the last | `{"end":true}`; a file without it was cut off |
 
 use seatmap_document::{Position, visible};
+use seatmap_statistics::words::counted;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::io;
@@ -112,7 +113,7 @@ fn read(path: PathBuf) -> Result<Trace, TraceError> {
     let refused = |source| TraceError::Read { path: path.clone(), source };
     let bytes = std::fs::metadata(&path).map_err(refused)?.len();
     if bytes > MAX_BYTES {
-        let what = format!("{bytes} bytes, and no more than {MAX_BYTES} are read");
+        let what = format!("{bytes}, and no more than {MAX_BYTES} are read", bytes = counted(bytes, "byte"));
         return Err(TraceError::TooLarge { path, what });
     }
     let text = std::fs::read(&path).map_err(refused)?;

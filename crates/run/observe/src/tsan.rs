@@ -9,6 +9,7 @@ use crate::trace::{Trace, TraceError, traces};
 use crate::{Kind, Method, Observation, Share, Task, Window};
 use seatmap_document::visible;
 use seatmap_pattern::pattern::MAX_TASKS;
+use seatmap_statistics::words::{agreeing, counted};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -124,7 +125,7 @@ pub fn sharing(traces: &[Trace]) -> Result<Sharing, TraceError> {
     processes.sort_by_key(|process| (process.head.from_ns, process.head.pid));
     let total: usize = processes.iter().map(|process| process.threads.len()).sum();
     if total > MAX_TASKS {
-        let what = format!("{total} threads, and a pattern has no more than {MAX_TASKS}");
+        let what = format!("{total}, and a pattern has no more than {MAX_TASKS}", total = counted(total, "thread"));
         return Err(TraceError::TooLarge { path: traces[0].path.clone(), what });
     }
     Ok(joined(&processes))
@@ -265,12 +266,25 @@ impl Process {
         let Head { pid, threads, replaced_lines, unnamed_transfers, .. } = self.head;
         let beyond = threads.saturating_sub(self.threads.len());
         let sentences = [
-            (beyond as u64, format!("{beyond} threads of process {pid} are counted as one, its last")),
+            (
+                beyond as u64,
+                format!(
+                    "{beyond} of process {pid} {count} as one, its last",
+                    count = agreeing(beyond, "counts", "count"),
+                    beyond = counted(beyond, "thread")
+                ),
+            ),
             (
                 replaced_lines,
                 format!("process {pid} used more lines than fit: {replaced_lines} had their state replaced"),
             ),
-            (unnamed_transfers, format!("{unnamed_transfers} transfers of process {pid} were of lines without a name")),
+            (
+                unnamed_transfers,
+                format!(
+                    "process {pid} passed lines without a name: {unnamed_transfers}",
+                    unnamed_transfers = counted(unnamed_transfers, "transfer")
+                ),
+            ),
         ];
         let lost = sentences.into_iter().filter(|(count, _)| *count > 0).map(|(_, sentence)| sentence);
         lost.chain(self.cut_off.clone()).collect()

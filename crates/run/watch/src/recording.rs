@@ -213,7 +213,7 @@ impl Recording {
                     recording.moments.push(moment);
                 }
                 Err(_) if !text.ends_with('\n') => recording.is_cut_off = true,
-                Err(error) => return Err(damaged(format!("not a look: {error}"))),
+                Err(error) => return Err(damaged(format!("not a look: {}", seatmap_document::json_problem(error)))),
             }
         }
         if recording.moments.is_empty() { Err(RecordingError::Empty) } else { Ok(recording) }
@@ -310,7 +310,7 @@ mod tests {
         let header = format!("{}\n", text.lines().next().unwrap());
         assert!(refusal(&text.replace("recording/1", "recording/9")).contains("seatmap-recording/9"));
         assert!(refusal(&header).contains("it holds no look"));
-        assert!(refusal(&format!("{header}{{}}\n")).starts_with("line 2: not a look: missing field"));
+        assert!(refusal(&format!("{header}{{}}\n")).starts_with("line 2: not a look: the key 'at_s' is missing"));
         assert!(refusal(&text.replace("\"at_s\":4.5", "\"at_s\":2.5")).starts_with("line 4: it is of 2.5 s"));
         assert!(refusal(&text.replacen("12.3", "123", 1)).contains("line 2: 123 is not a share"));
         assert!(refusal(&text.replace("8,12.3", "8,-1")).contains("line 2: -1 is not a number of wakeups"));

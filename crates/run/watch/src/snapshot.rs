@@ -13,6 +13,7 @@ use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{Came, Interrupts};
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::{CpuSet, Root, Tid, boot, devices, irq};
+use seatmap_statistics::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -181,7 +182,10 @@ impl Watcher {
             match self.options.memory_processes {
                 0 => {}
                 most if processes.len() >= most => {
-                    let why = format!("the memory of the first {most} processes is read, as more takes long");
+                    let why = format!(
+                        "the memory of the first {most} is read, as more takes long",
+                        most = counted(most, "process")
+                    );
                     self.files.note("memory", Some(*pid), why);
                 }
                 _ => process.memory = process::memory(&mut self.files, *pid),
@@ -197,7 +201,11 @@ impl Watcher {
         let others = Others::read(&mut self.files, &self.pids, self.options.stranger_threads, &*self.clock);
         if others.is_left_out() && self.options.stranger_threads > 0 {
             let most = self.options.stranger_threads;
-            self.files.note("strangers", None, format!("the computer has more than {most} threads"));
+            self.files.note(
+                "strangers",
+                None,
+                format!("the computer has more than {most}", most = counted(most, "thread")),
+            );
         }
         let mut strangers = others.since(&self.others, &mut self.files);
         let masks: BTreeSet<&str> = threads.iter().map(|thread| thread.mask.as_str()).collect();

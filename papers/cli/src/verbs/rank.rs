@@ -140,9 +140,16 @@ fn farewell(resume: Option<&Path>, times: &Times) -> String {
     let (known, wanted) = (times.known(), times.wanted());
     match resume {
         Some(path) => {
-            format!("interrupted; {known} of {wanted} runs kept in {}: the same command goes on there", path.display())
+            format!(
+                "interrupted; {known} of {wanted} kept in {}: the same command goes on there",
+                path.display(),
+                wanted = seatmap_statistics::words::counted(wanted, "run")
+            )
         }
-        None => format!("interrupted after {known} of {wanted} runs; nothing was kept: --resume FILE would keep them"),
+        None => format!(
+            "interrupted after {known} of {wanted}; nothing was kept: --resume FILE would keep them",
+            wanted = seatmap_statistics::words::counted(wanted, "run")
+        ),
     }
 }
 

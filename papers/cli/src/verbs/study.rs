@@ -6,11 +6,13 @@ use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{here, input};
 use seatmap_document::visible_lines;
+use seatmap_os::limited;
 use seatmap_papers_report::study::{FORMAT, Found, FoundTable, Study, Table, markdown, program_of, text};
 use seatmap_report::counted;
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// The studies, compiled in.
 const STUDIES: [&str; 7] = [
@@ -151,6 +153,9 @@ fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
     document.pointer(pointer)?.as_f64()
 }
 
+/// How long one command of a study may take. The longest takes minutes on one core.
+const LIMIT: Duration = Duration::from_secs(3600);
+
 /// The output of a command line of Seatmap's, so that a figure is what its command prints.
 fn printed_by(words: &[String]) -> Result<Vec<u8>, CliError> {
     let line = words.join(" ");
@@ -159,11 +164,11 @@ fn printed_by(words: &[String]) -> Result<Vec<u8>, CliError> {
     // Both programs are built and installed side by side; where only this one is, the shell's path may know the other.
     let beside = myself.with_file_name(name);
     let program = if beside.exists() { beside } else { name.into() };
-    let output = Command::new(program).args(words).output();
-    let output = output.map_err(|error| CliError::work(format!("{name} {line}: {error}")))?;
+    let line = format!("{name} {line}");
+    let output = limited::output(&line, Command::new(program).args(words), LIMIT).map_err(CliError::work)?;
     if output.status.success() {
         return Ok(output.stdout);
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(CliError::work(format!("{name} {line}: {said}")))
+    Err(CliError::work(format!("{line}: {said}")))
 }

@@ -2,6 +2,7 @@
 
 use super::times::Job;
 use super::{Setup, Shard, Times};
+use seatmap_document::json_problem;
 use seatmap_measure::journal::{JournalError, Lines};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -84,14 +85,14 @@ fn fill(
     let damaged = |line: usize, problem: String| JournalError::Damaged { path: path.to_owned(), line, problem };
     let mut lines = text.lines();
     let head: Head = serde_json::from_str(lines.next().unwrap_or_default())
-        .map_err(|error| damaged(1, format!("no {FORMAT} header: {error}")))?;
+        .map_err(|error| damaged(1, format!("no {FORMAT} header: {}", json_problem(error))))?;
     let other_part = (head.shard != shard).then_some("another --shard");
     let other_format = (head.format != FORMAT).then_some("another format");
     if let Some(what) = other_format.or(head.setup.difference(setup)).or(other_part) {
         return Err(JournalError::OtherRun { path: path.to_owned(), what: what.to_owned() });
     }
     for (at, line) in lines.enumerate() {
-        let record: Record = serde_json::from_str(line).map_err(|error| damaged(at + 2, error.to_string()))?;
+        let record: Record = serde_json::from_str(line).map_err(|error| damaged(at + 2, json_problem(error)))?;
         if !times.set(record.job, record.ns) {
             return Err(damaged(at + 2, "no run of this study, or one for the second time".to_owned()));
         }

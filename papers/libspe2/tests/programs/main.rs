@@ -49,13 +49,22 @@ fn events_and_the_decrementer() {
 }
 
 #[test]
+fn a_wait_for_a_program_that_nobody_can_run_fails() {
+    let Some(tool) = Tool::new() else { return };
+    let source = tool.source("tests/programs/alone.c");
+    let program = tool.build(&source, &source);
+    assert_eq!(tool.succeed(&program, &[("SEATMAP_SPE", "host")]), "");
+    assert_eq!(tool.succeed(&program, &[("SEATMAP_SPE_STYLE", "linux")]), "");
+}
+
+#[test]
 fn libraries_synchronise_and_compute() {
     passes("libraries");
 }
 
 #[test]
 fn objects_are_constructed_and_destroyed_in_order() {
-    let Some(tool) = Tool::with_cplusplus() else { return };
+    let Some(tool) = Tool::new() else { return };
     let (spu, ppu) = (tool.source("tests/programs/objects_spu.cc"), tool.source("tests/programs/objects.cc"));
     // A second run keeps the variables, and so the third object's mark that it was made.
     let first = "made 1\nmade 2\nmade 3\nvector float: 4 numbers, 1.5 2\ngone 3\ngone 2\ngone 1\nlast\n";

@@ -55,6 +55,7 @@ fn figures(ranking: &Ranking) -> Vec<(String, String)> {
     }
     if let Some(set) = ranking.may_be_best {
         let text = format!(
+            // Plural: a ranking has two mappings or more.
             "{} mappings, those within {:.2} %, with {:.0} % confidence (Hsu 1984)",
             set.mappings,
             set.margin_percent,

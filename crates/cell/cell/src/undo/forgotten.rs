@@ -35,6 +35,7 @@ fn told(mask: &CpuSet, tids: &[Tid], offline: &CpuSet) -> Left {
     let first = tids.first().copied().unwrap_or_default();
     let path = match tids {
         [tid] => format!("the mask of thread {tid}"),
+        // Plural: one has its own words above.
         many => format!("the mask of {} threads, {first} and others,", many.len()),
     };
     let lost = mask.within(offline);

@@ -39,6 +39,7 @@ pub fn run(machines: &Machines) -> Result<(), CliError> {
     let widest = all.iter().map(|entry| can(entry).len()).max().unwrap_or(0);
     let line = |entry: &Entry| {
         let model = if entry.kind == "model" { " (model)" } else { "" };
+        // Plural: a machine has two PUs or more.
         format!("{:longest$}  {:>3} PUs  {:widest$}  {}{model}\n", entry.machine, entry.pus, can(entry), entry.summary)
     };
     output::print(&all.iter().map(line).collect::<String>())

@@ -135,6 +135,7 @@ fn leave(launch: &mut Launch<'_>, ending: Ending) {
 fn started(typed: &Run, program: &Executable, pid: i32, supervisor: i32) {
     if !typed.quiet {
         let name = program.path().to_string_lossy();
+        // Plural: "runs" is a verb here.
         output::tell(&format!("{name} runs as process {pid}; process {supervisor} keeps its threads seated"));
     }
 }

@@ -213,3 +213,25 @@ fn a_metric_with_a_decimal_comma_is_refused() {
         assert_ne!(output.status.code(), Some(0), "{number}");
     }
 }
+
+/// The mistakes that people make in a file, and the sentence for each: no word of the parser's about its own types.
+#[test]
+fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
+    let place = Place::new();
+    place.file("machine.toml", "format = \"seatmap-machine/1\"\nname = \"x\"\n[topology]\npackages = \"two\"\n");
+    let cluster = "{\"format\": \"seatmap-cluster/1\",\n \"nodes\": [{\"host\": \"n0\"}], \"pairs\": []}";
+    place.file("cluster.json", cluster);
+    place.file("plan.json", "{\"format\": \"seatmap-plan/1\",\n \"placement\": [0, \"1\"]}");
+    place.file("pattern.json", "{\"format\": \"seatmap-pattern/1\", \"tasks\": 2");
+    for (arguments, place_in_file, problem) in [
+        ("show machine.toml", "machine.toml: line 4, column ", "expected a whole number"),
+        ("show cluster.json", "cluster.json: line 2, column ", "the key 'name' is missing"),
+        ("export --format gomp plan.json", "plan.json: line 2, column ", "found the text \"1\""),
+        ("pattern show pattern.json", "pattern.json: line 1, column ", "the file ends in the middle of an object"),
+    ] {
+        let refusal = place.one_line_refusal(&arguments.split(' ').collect::<Vec<_>>());
+        assert!(refusal.contains(place_in_file) && refusal.contains(problem), "{arguments}: {refusal}");
+        let parsers = ["field", "invalid type", "EOF", "struct", "u32", "`"];
+        assert_eq!(parsers.iter().find(|word| refusal.contains(**word)), None, "{arguments}: {refusal}");
+    }
+}

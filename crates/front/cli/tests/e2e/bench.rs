@@ -164,6 +164,34 @@ fn a_session_of_short_commands_stops_at_every_signal() {
     }
 }
 
+/// A session that holds a cell, or quiet seats where cells cannot be made, gives them back at every signal.
+#[test]
+fn a_quiet_session_gives_its_seats_back_at_every_signal() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let place = Place::new();
+        let allowed = seatmap_os::affinity::to_put_back(0).unwrap();
+        let options = ["--quiet", "--seats", "1", "--runs", "100000", "-o", "kept.json", "--", "true"];
+        let mut bench = place.command(&[&["bench"], &options[..]].concat());
+        let mut child = bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null()).spawn().unwrap();
+        while !place.path("kept.json").exists() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let cell = format!("bench-{}", child.id());
+        let was_quiet = place.stdout(&["cell", "list"]).contains(&cell);
+        let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
+        let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+        assert_eq!(kept["fingerprint"]["quiet"] == "a cell", was_quiet, "{signal}");
+        assert_eq!(kept["complete"], false, "{signal}");
+        let cells = place.stdout(&["cell", "list"]);
+        assert!(!cells.contains("bench-"), "{signal}: {cells}");
+        assert_eq!(seatmap_os::affinity::to_put_back(0).unwrap(), allowed, "{signal}");
+    }
+}
+
 #[test]
 fn a_metric_that_hangs_ends_with_the_session() {
     let place = Place::new();

@@ -423,7 +423,7 @@ fn jobs_that_cannot_race_are_refused() {
     assert!(told(&["--pattern", "ring:8", "--", "true"]).contains("nothing in the command is {hosts}"));
     assert!(told(&["--", "true", "{hosts}"]).contains("--pattern names who talks to whom"));
     assert!(told(&["--observe", "--", "true", "{hosts}"]).contains("--observe needs {seat}"));
-    assert!(told(&["--pattern", "ring:9", "--", "true", "{hosts}"]).contains("9 ranks of 1 CPUs do not fit"));
+    assert!(told(&["--pattern", "ring:9", "--", "true", "{hosts}"]).contains("9 ranks of 1 CPU do not fit"));
     let told = place.one_line_refusal(&["tune", "--blocks", "--", "true"]);
     assert!(told.contains("--blocks is for the ranks of a job"), "{told}");
     place.file("other.json", "{}");

@@ -32,5 +32,5 @@ fn a_mistake_in_a_models_file_is_one_line_with_its_place() {
     let text = include_str!("../../../../../machines/scc-48.toml").replace("columns = 6", "colums = 6");
     place.file("x.toml", &text);
     let error = place.one_line_refusal(&["measure", "--on", "x.toml"]);
-    assert!(error.contains("x.toml:16:1: unknown field `colums`"), "{error}");
+    assert!(error.contains("x.toml:16:1: unknown key 'colums'"), "{error}");
 }

@@ -151,11 +151,11 @@ fn plans_that_do_not_hold_together_are_refused() {
         ("plan/1", "plan/9", "its format is 'seatmap-plan/9'"),
         ("[3, 1]", "[]", "placement is empty"),
         ("[3, 1]", "[3, 4000000000]", "placement[1]: PU 4000000000 is beyond the largest index"),
-        ("[3, 1]", "[3, -1]", "line 1, column 67: invalid value"),
+        ("[3, 1]", "[3, -1]", "line 1, column 67: expected a whole number"),
         ("[3, 1]", "[3, 1], \"memory\": [[0]]", "memory has 1 entry for 2 tasks"),
         ("[\"left\", \"right\"]", "[\"a\"]", "names has 1 entry for 2 tasks"),
         ("[3, 1]", "[3, 1], \"pus\": [{\"os\": 3}]", "placement[1]: PU 1 is not in pus"),
-        ("[3, 1]", "[3, 1], \"cost\": 1e999", "number out of range"),
+        ("[3, 1]", "[3, 1], \"cost\": 1e999", "the number is too large"),
     ] {
         place.file("bad.json", PLAN.replace(from, to));
         let line = place.one_line_refusal(&["export", "--format", "gomp", "bad.json"]);

@@ -127,7 +127,7 @@ fn symmetric_and_bare_matrices_are_filled_up() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(
         told,
-        "seatmap: symmetric.mtx: what tasks send to themselves was left out, as it costs the same anywhere: 1 entries\n"
+        "seatmap: symmetric.mtx: what tasks send to themselves was left out, as it costs the same anywhere: 1 entry\n"
     );
     assert_eq!(edges(&serde_json::from_slice(&output.stdout).unwrap()), [(0, 1), (1, 0)].into());
     place.file("bare.mtx", format!("{head} pattern general\n3 3 1\n3 1\n"));
@@ -305,7 +305,7 @@ fn files_that_are_no_pattern() {
         field.mtx: line 1, column 34: 'complex' is not read; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
         cut.mtx: line 3, column 6: the file ends after 1 of 2 entries; the first line below the comments has the rows, the columns and, for coordinates, the entries
         cut.dat: line 2, column 4: two 2 x 2 matrices are 8 numbers, and the file has 2
-        cut.json: line 2, column 7: EOF while parsing a value
+        cut.json: line 2, column 7: the file ends where a value should stand
         future.json: its format is 'seatmap-pattern/2', and this program reads seatmap-pattern/1
         edge.json: edges[0]: there is no task 2; 2 tasks are numbered 0 to 1
         letter.txt: unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)

@@ -357,7 +357,11 @@ fn damaged_recordings_are_refused_with_their_line() {
         place.one_line_refusal(&["show", "damaged", "--html", "page.html"])
     };
     let with = |line: &str| [lines[0], lines[1], line].join("\n") + "\n";
-    assert!(refusal(with("{}")).contains("damaged: line 3: not a look: missing field"), "{}", refusal(with("{}")));
+    assert!(
+        refusal(with("{}")).contains("damaged: line 3: not a look: the key 'at_s' is missing"),
+        "{}",
+        refusal(with("{}"))
+    );
     assert!(refusal(with("\u{0}")).contains("damaged: line 3: not a look"));
     assert!(refusal(with(&lines[1].replacen("\"at_s\":", "\"at_s\":-", 1))).contains("damaged: line 3: it is of -"));
     assert!(refusal(format!("{}\n", lines[0])).contains("it holds no look"));

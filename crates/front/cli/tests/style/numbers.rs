@@ -1,6 +1,6 @@
 //! Numbers in sentences, in everything that a test has kept of what is printed.
 
-use super::{assert_none, texts};
+use super::{assert_none, is_style, is_test, rust, texts};
 use seatmap_statistics::words::faults;
 
 /// Snapshots of the C programs' own output, in which the number of a status stands before a name.
@@ -22,4 +22,64 @@ fn numbers_and_nouns_agree() {
         found.map(move |fault| format!("{name}: {fault}"))
     });
     assert_none("sentences with a wrong number word", &wrong.collect::<Vec<_>>());
+}
+
+/// Names of things that are counted. `{n} CPUs` in a source is "1 CPUs" for one of them.
+const COUNTED: &str = "CPUs PUs SPEs batches blocks bytes calls candidates cells channels columns contexts cores cycles \
+    days detours edges elements entries events figures files gaps groups homes hours indexes interrupts jobs keys levels \
+    lines links loads mappings messages moves names nodes numbers objects pages pairs passes periods placements places \
+    processes programs ranks regimes resamplings rounds rows runs samples seats seconds sections steps stops streams \
+    swaps switches tasks threads transfers tries users values vertices visits windows words workers";
+
+/// A comment above a sentence whose number is never one says why.
+const NEVER_ONE: &str = "// Plural: ";
+
+/// The libraries and programs for the papers, and our own benchmarks, are read by those who build them.
+const OTHERS: [&str; 7] = ["papers/", "/bench/src/", "/spe/", "/libspe2/", "/worker/", "/worker-c/", "/examples/"];
+
+/// The parts of a line such as `{n} CPUs` and `{:.0} bytes`: a number in braces and the name of several things. A
+/// constant is never one, and `{:.1} CPUs` is a measured figure.
+fn counts(line: &str) -> Vec<&str> {
+    let is_constant =
+        |name: &str| !name.is_empty() && name == name.to_uppercase() && !name.starts_with(char::is_numeric);
+    let count = |(at, _): (usize, &str)| {
+        let (inside, behind) = line[at + 1..].split_once("} ")?;
+        let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
+        let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.".contains(letter));
+        let is_measured = format.starts_with('.') && format != ".0";
+        let noun = behind.split(|letter: char| !letter.is_ascii_alphabetic()).next()?;
+        let is_counted = COUNTED.split_ascii_whitespace().any(|name| name == noun);
+        let is_plural = is_name && is_counted && !is_constant(name) && !is_measured;
+        is_plural.then(|| &line[at..at + inside.len() + 3 + noun.len()])
+    };
+    line.match_indices('{').filter_map(count).collect()
+}
+
+#[test]
+fn a_number_before_several_things_is_found() {
+    let line = r#"format!("{} CPUs, {n} of {MOST} threads, {seats:.0} seats, {load:.1} CPUs, {name} sits")"#;
+    assert_eq!(counts(line), ["{} CPUs", "{seats:.0} seats"]);
+}
+
+/// `{count} threads` in a source is "1 threads" one day: `seatmap_statistics::words::counted` says "1 thread".
+#[test]
+fn sentences_count_their_nouns() {
+    let of_product = |name: &str| {
+        !is_test(name)
+            && !name.ends_with("_tests.rs")
+            && !is_style(name)
+            && !OTHERS.iter().any(|other| name.contains(other))
+    };
+    let sources = rust().into_iter().filter(|(name, _)| of_product(name));
+    let wrong = sources.flat_map(|(name, text)| {
+        let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let lines: Vec<&str> = product.lines().collect();
+        let is_excused = |at: usize| lines[at.saturating_sub(4)..=at].iter().any(|line| line.contains(NEVER_ONE));
+        let is_sentence =
+            |line: &str| !["//", "assert", "invariant!"].iter().any(|start| line.trim_start().starts_with(start));
+        let found = lines.iter().enumerate().filter(|(at, line)| is_sentence(line) && !is_excused(*at));
+        let found = found.flat_map(|(at, line)| counts(line).into_iter().map(move |count| (at, count.to_owned())));
+        found.map(|(at, count)| format!("{name}:{}: {count}", at + 1)).collect::<Vec<_>>()
+    });
+    assert_none("these say '1 threads' for one of them; see seatmap_statistics::words", &wrong.collect::<Vec<_>>());
 }

@@ -3,7 +3,7 @@
 use super::{document, head};
 use crate::axis::Unit;
 use crate::bench::{
-    about, comparisons, direction, floor, median, middle_half, of_baseline, reading, sentence, short, throttled,
+    about, comparisons, direction, floor, median, middle_half, names, of_baseline, reading, sentence, throttled,
 };
 use crate::svg::curves::{Curve, curves};
 use crate::svg::frame::Title;
@@ -21,7 +21,7 @@ pub fn bench(results: &Results) -> String {
         main {
             @if !results.comparisons.is_empty() {
                 section.card {
-                    h2 { "The difference of '" (short(&results.commands[0].name)) "' from the others" }
+                    h2 { "The difference of '" (names(results)[0]) "' from the others" }
                     (intervals(&rows(results), "difference, %"))
                     @for line in comparisons(results) { p { (line) } }
                 }
@@ -39,7 +39,7 @@ pub fn bench(results: &Results) -> String {
 
 fn rows(results: &Results) -> Vec<Interval> {
     let row = |found: &seatmap_tune::Comparison| Interval {
-        name: short(&results.commands[found.with].name),
+        name: names(results)[found.with].clone(),
         centre: percent(found.ratio),
         ends: found.ratio_low.zip(found.ratio_high).map(|(low, high)| [percent(low), percent(high)]),
     };
@@ -47,11 +47,12 @@ fn rows(results: &Results) -> Vec<Interval> {
 }
 
 fn table(results: &Results) -> Markup {
+    let names = names(results);
     html! {
         table.figures {
             thead { tr { th.wide { "Command" } th { "Median" } th { "Middle half" } th { "Runs" } } }
             tbody { @for (at, command) in results.commands.iter().enumerate() { tr {
-                th.wide scope="row" title=(command.command.join(" ")) { (short(&command.name)) }
+                th.wide scope="row" title=(command.command.join(" ")) { (names[at]) }
                 td { (median(results, at)) } td { (middle_half(results, at)) } td { (results.values(at).len()) }
             } } }
         }
@@ -63,12 +64,13 @@ fn table(results: &Results) -> Markup {
 fn blocks(results: &Results) -> Markup {
     let is_time = results.unit == "s";
     let scale = if is_time { 1e9 } else { 1.0 };
-    let of = |(at, command): (usize, &seatmap_tune::document::Command)| {
+    let names = names(results);
+    let of = |(at, name): (usize, &String)| {
         let readings = results.runs.iter().filter(|run| run.command == at && !run.again);
         let points = readings.map(|run| (run.block as f64 + 1.0, run.value * scale)).collect();
-        Curve::new(at, &short(&command.name), points)
+        Curve::new(at, name, points)
     };
-    let all: Vec<Curve> = results.commands.iter().enumerate().map(of).collect();
+    let all: Vec<Curve> = names.iter().enumerate().map(of).collect();
     let up = Title { text: "reading", unit: if is_time { Unit::Time } else { Unit::Number } };
     curves(&all, Title { text: "block", unit: Unit::Whole }, up)
 }

@@ -2,11 +2,10 @@
 
 use super::{document, head};
 use crate::axis::Unit;
-use crate::bench::short;
 use crate::svg::curves::{Curve, curves};
 use crate::svg::frame::Title;
 use crate::svg::intervals::{Interval, intervals};
-use crate::tune::{about, fate, in_order, middle, sentences};
+use crate::tune::{about, fate, in_order, middle, names, sentences};
 use maud::{Markup, html};
 use seatmap_tune::Tuned;
 use seatmap_tune::race::Phase;
@@ -48,7 +47,7 @@ pub fn tune(tuned: &Tuned) -> String {
 
 fn rows(tuned: &Tuned, verdict: &Verdict) -> Vec<Interval> {
     let row = |found: &seatmap_tune::tuned::Difference| Interval {
-        name: format!("from '{}'", short(&tuned.candidates[found.with].name)),
+        name: format!("from '{}'", names(tuned)[found.with]),
         centre: found.percent,
         ends: found.interval_percent,
     };
@@ -75,10 +74,11 @@ fn table(tuned: &Tuned, verdict: &Verdict) -> Markup {
 fn blocks(tuned: &Tuned, verdict: &Verdict) -> Markup {
     let is_time = tuned.unit == "s";
     let scale = if is_time { 1e9 } else { 1.0 };
+    let names = names(tuned);
     let of = |(place, at): (usize, usize)| {
         let in_race = tuned.runs.iter().filter(|run| run.turn.candidate == at && run.turn.phase == Phase::Race);
         let points = in_race.map(|run| (run.turn.block as f64 + 1.0, run.value * scale)).collect();
-        Curve::new(place, &short(&tuned.candidates[at].name), points)
+        Curve::new(place, &names[at], points)
     };
     let all: Vec<Curve> = in_order(tuned, verdict).into_iter().take(DRAWN).enumerate().map(of).collect();
     let up = Title { text: "reading", unit: if is_time { Unit::Time } else { Unit::Number } };

@@ -49,6 +49,7 @@ fn of_cpu(noise: &CpuNoise, trace: &Traced) -> String {
 /// Where even the shortest gap that was kept is one of those asked about, others may have been left out.
 pub(crate) fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
     let (kept, asked) = (noise.timeline.len() as u64, trace.gaps + trace.gaps_before_trace);
+    // Plural: they are hundreds.
     (kept == asked && noise.gaps > kept).then(|| format!("of the longest {kept} gaps alone; there were {}", noise.gaps))
 }
 

@@ -148,6 +148,7 @@ fn bar_ticks(traffic: &Traffic) -> Vec<(f64, String)> {
 
 fn caption(traffic: &Traffic) -> String {
     let block = traffic.block;
+    // Plural: a square of several pairs.
     if block > 1 { format!("; a square is {block} x {block} pairs of tasks") } else { String::new() }
 }
 

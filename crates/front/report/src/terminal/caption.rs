@@ -69,6 +69,7 @@ fn ends(scale: Scale, digits: Digits) -> (String, String) {
 pub(super) fn reduction(small: &Reduced) -> String {
     match small.largest() {
         1 => String::new(),
+        // Plural: one has no words.
         size => format!("each cell: median of {size} x {size} PUs\n"),
     }
 }

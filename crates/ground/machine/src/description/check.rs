@@ -2,6 +2,7 @@
 
 use super::shape::MAX_PUS;
 use super::{Class, Parameter, Shape, Written};
+use seatmap_statistics::words::counted;
 
 /// The longest round trip accepted: a millisecond, a thousand times what the largest coherent machines take.
 const MAX_ROUND_TRIP_NS: f64 = 1e6;
@@ -58,17 +59,23 @@ fn check_head(written: &Written) -> Result<(), Flaw> {
 
 fn check_shape(shape: &Shape) -> Result<(), Flaw> {
     if shape.pus() > MAX_PUS.into() {
-        return flaw("topology", format!("{} PUs are more than the {MAX_PUS} that can be described", shape.pus()));
+        return flaw(
+            "topology",
+            format!("{} are more than the {MAX_PUS} that can be described", counted(shape.pus(), "PU")),
+        );
     }
     if shape.cores_per_l3.get() % shape.cores_per_cluster != 0 {
         return flaw(
             "topology.cores_per_cluster",
-            format!("does not divide the {} cores of an L3", shape.cores_per_l3),
+            format!("does not divide the {} of an L3", counted(shape.cores_per_l3.get(), "core")),
         );
     }
     if shape.cores_per_package() % shape.numa_nodes_per_package != 0 {
         let cores = shape.cores_per_package();
-        return flaw("topology.numa_nodes_per_package", format!("does not divide the {cores} cores of a package"));
+        return flaw(
+            "topology.numa_nodes_per_package",
+            format!("does not divide the {cores} of a package", cores = counted(cores, "core")),
+        );
     }
     check_caches(shape)?;
     let Some(hybrid) = &shape.hybrid else { return Ok(()) };
@@ -90,7 +97,7 @@ fn check_caches(shape: &Shape) -> Result<(), Flaw> {
         let given = shape.l3_bytes.len();
         return flaw(
             "topology.l3_bytes",
-            format!("has {given} entries for {l3s} L3s; give one for all, or one for each"),
+            format!("has {given} for {l3s} L3s; give one for all, or one for each", given = counted(given, "entry")),
         );
     }
     let efficiency = shape.hybrid.as_ref().and_then(|hybrid| hybrid.efficiency_l2_bytes);
@@ -101,7 +108,10 @@ fn check_caches(shape: &Shape) -> Result<(), Flaw> {
         .chain(shape.l2_bytes.iter().map(|bytes| ("l2_bytes", bytes)));
     for (key, bytes) in sizes.chain(efficiency.iter().map(|bytes| ("hybrid.efficiency_l2_bytes", bytes))) {
         if !(1..=MAX_CACHE_BYTES).contains(bytes) {
-            return flaw(format!("topology.{key}"), format!("{bytes} bytes are not between 1 and {MAX_CACHE_BYTES}"));
+            return flaw(
+                format!("topology.{key}"),
+                format!("{bytes} are not between 1 and {MAX_CACHE_BYTES}", bytes = counted(bytes, "byte")),
+            );
         }
     }
     Ok(())
@@ -140,7 +150,7 @@ fn check_parameter(key: &str, parameter: &Parameter, frequency_ghz: Option<f64>)
     }
     match parameter.ns(frequency_ghz) {
         None => flaw(key, "give round_trip_ns or round_trip_cycles, one of the two"),
-        Some(ns) if ns > 0.0 && ns <= MAX_ROUND_TRIP_NS => Ok(ns),
+        Some(ns) if ns > 0.0 && ns.is_normal() && ns <= MAX_ROUND_TRIP_NS => Ok(ns),
         Some(ns) => flaw(key, format!("{ns} ns is not a round trip between 0 and {MAX_ROUND_TRIP_NS} ns")),
     }
 }

@@ -7,7 +7,7 @@ use toml::de::DeTable;
 /// The error for a text that the TOML reader refused.
 pub fn refused(text: &str, error: &toml::de::Error) -> DescriptionError {
     let at = error.span().map_or(0, |span| span.start);
-    invalid(text, at, error.message().replace('\n', ", "))
+    invalid(text, at, seatmap_document::parser_sentence(error.message()))
 }
 
 /// A flaw in well-formed TOML, at the key it is about.

@@ -177,22 +177,32 @@ sources = ["made up"]
     fn says_where_the_text_is_wrong() {
         assert_eq!(
             refusal("format = \"seatmap-machine/1\"\nname = \n"),
-            "line 2, column 8: string values must be quoted, expected literal string"
+            "line 2, column 8: text must stand in double quotes"
         );
         let text = dual("cores_per_l3 = 1", &figure("other_pakage", 200.0), "");
         let error = refusal(&text);
-        assert!(error.starts_with("line 10, column 1: unknown field `other_pakage`, expected one of `smt`"), "{error}");
+        assert!(error.starts_with("line 10, column 1: unknown key 'other_pakage'; expected one of: smt"), "{error}");
         let error = refusal(&dual("cores_per_l3 = 0", "", ""));
-        assert!(error.starts_with("line 8, column 16: invalid value: integer `0`"), "{error}");
+        assert!(error.starts_with("line 8, column 16: expected a whole number, 1 or more, and found 0"), "{error}");
         let error = refusal(&dual("cores_per_l3 = 1", "", "[hmoe]\n"));
-        assert!(error.contains("unknown field `hmoe`"), "{error}");
+        assert!(error.contains("unknown key 'hmoe'"), "{error}");
+    }
+
+    #[test]
+    fn a_figure_that_is_no_distance_is_refused() {
+        let text = dual("cores_per_l3 = 1", &figure("other_package", 200.0), "");
+        assert!(Description::from_toml(&text).is_ok());
+        for number in ["nan", "inf", "-inf", "1e-320", "0.0", "-5.0"] {
+            let error = refusal(&text.replace("200.0", number));
+            assert!(error.contains("is not a round trip between 0 and"), "{number}: {error}");
+        }
     }
 
     #[test]
     fn other_versions_are_refused_whatever_else_they_say() {
         let error = refusal("format = \"seatmap-machine/2\"\nnovelty = 1");
         assert_eq!(error, "its format is 'seatmap-machine/2', and this program reads seatmap-machine/1");
-        assert!(refusal("name = \"x\"").contains("missing field `format`"));
+        assert!(refusal("name = \"x\"").contains("the key 'format' is missing"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{Basis, Shape};
 use crate::{CoreKind, Pu, SeatSpeed};
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
 /// A relative speed and where it is from.
@@ -36,7 +37,7 @@ impl Speeds {
             return flaw("efficiency", "only a hybrid processor has efficiency cores".to_owned());
         }
         if !self.by_l3.is_empty() && self.by_l3.len() as u64 != u64::from(shape.l3_total()) {
-            return flaw("by_l3", format!("has {} entries for {} L3s", self.by_l3.len(), shape.l3_total()));
+            return flaw("by_l3", format!("has {} for {} L3s", counted(self.by_l3.len(), "entry"), shape.l3_total()));
         }
         let named =
             self.efficiency.iter().map(|it| ("efficiency", it)).chain(self.by_l3.iter().map(|it| ("by_l3", it)));

@@ -9,6 +9,7 @@ use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, ImportError, Imported, MAX_PUS, Note, quantisation};
 use crate::{Clock, Matrix, Topology};
 use seatmap_document::Position;
+use seatmap_document::decimal_number;
 use seatmap_statistics::words::counted;
 
 const TOOL: &str = "core-to-core-latency";
@@ -67,9 +68,11 @@ fn cells(text: &str, n: usize) -> Result<Vec<f64>, ImportError> {
     let rows = cells.len() / n;
     match (rows, n) {
         (1, 1) => Err(wrong(text, 0, "the matrix has one PU and so no pair".to_owned())),
-        _ if rows < n => {
-            Err(wrong(text, body.len(), format!("the matrix ends after {} of {n} columns", counted(rows, "row"))))
-        }
+        _ if rows < n => Err(wrong(
+            text,
+            body.len(),
+            format!("the matrix ends after {} of {n}", counted(rows, "row"), n = counted(n, "column")),
+        )),
         _ => Ok(cells),
     }
 }
@@ -87,14 +90,22 @@ fn read_row(
         let value = value(cell, row == column).map_err(|problem| wrong(text, offset, problem))?;
         if column == n || row == n {
             let which = if row == n { "row" } else { "column" };
-            return Err(wrong(text, offset, format!("{which} {} of a matrix with {n} columns", n + 1)));
+            return Err(wrong(
+                text,
+                offset,
+                format!("{which} {} of a matrix with {n}", n + 1, n = counted(n, "column")),
+            ));
         }
         cells.push(value);
         offset += cell.len() + 1;
     }
     let count = line.split(',').count();
     match count < n {
-        true => Err(wrong(text, offset - 1, format!("row {} has {count} cells, and the first has {n}", row + 1))),
+        true => Err(wrong(
+            text,
+            offset - 1,
+            format!("row {} has {count}, and the first has {n}", row + 1, count = counted(count, "cell")),
+        )),
         false => Ok(()),
     }
 }
@@ -107,7 +118,10 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
     }
     let quoted: String = cell.chars().take(QUOTED).collect();
     let ns: f64 = cell.parse().map_err(|_| format!("'{quoted}' is not a number"))?;
-    let in_range = (0.0..=MAX_ONE_WAY_NS).contains(&ns) && (ns.is_normal() || ns == 0.0 && diagonal);
+    // A number that is too small is read as 0, which the diagonal may have.
+    let in_range = decimal_number(cell).is_some()
+        && (0.0..=MAX_ONE_WAY_NS).contains(&ns)
+        && (ns.is_normal() || ns == 0.0 && diagonal);
     if in_range { Ok(ns) } else { Err(format!("{quoted} ns is not a latency between two PUs")) }
 }
 
@@ -140,6 +154,13 @@ mod tests {
             let matrix = matrix(text).unwrap();
             assert_eq!(matrix.row(2), [4.0, 7.0, 0.0], "{text:?}");
             assert_eq!(matrix.row(0), [0.0, 2.0, 4.0], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_may_mean_another_one_is_refused() {
+        for number in ["nan", "inf", "1e-320", "1e-400", "0x10", "1_000", "3.5x", "1;5"] {
+            assert!(matrix(&format!(",,\n1,,\n2,{number},\n")).is_err(), "{number}");
         }
     }
 
@@ -179,7 +200,7 @@ mod tests {
         line 2, column 5: column 4 of a matrix with 3 columns
         line 3, column 1: row 3 of a matrix with 2 columns
         line 2, column 4: the matrix ends after 2 rows of 3 columns
-        line 2, column 1: row 2 of a matrix with 1 columns
+        line 2, column 1: row 2 of a matrix with 1 column
         line 1, column 1: the matrix has one PU and so no pair
         line 1, column 1: there is not one latency in the file
         line 1, column 1: 'name' is not a number

@@ -3,6 +3,7 @@
 use super::MAX_FILE_BYTES;
 use crate::DescriptionError;
 use seatmap_document::{DocumentError, Position};
+use seatmap_statistics::words::counted;
 
 /// The reason why a file was refused: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +12,10 @@ pub enum ImportError {
     #[error("the file is empty; make it anew")]
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
-    #[error("the file has {bytes} bytes, and no more than {MAX_FILE_BYTES} are read; import a smaller part of it")]
+    #[error(
+        "the file has {bytes}, and no more than {MAX_FILE_BYTES} are read; import a smaller part of it",
+        bytes = counted(*.bytes, "byte")
+    )]
     TooLarge {
         /// The size of the file.
         bytes: usize,
@@ -67,9 +71,8 @@ pub enum ImportError {
     Frequency(f64),
     /// A matrix and a topology of different machines, by their size.
     #[error(
-        "the matrix has {matrix} PUs and the topology {topology}; take the topology of the machine and the cpuset that \
-         the matrix was measured on, or name the CPUs of the rows with --cpus LIST"
-    )]
+        "the matrix has {matrix} and the topology {topology}; take the topology of the machine and the cpuset that \
+         the matrix was measured on, or name the CPUs of the rows with --cpus LIST", matrix = counted(*.matrix, "PU"))]
     PuCount {
         /// Rows of the matrix.
         matrix: usize,
@@ -81,7 +84,8 @@ pub enum ImportError {
     NamedRows,
     /// CPUs for another number of rows.
     #[error(
-        "the matrix has {matrix} rows, and --cpus names {cpus}; name the CPU of each row, in the order of the rows"
+        "the matrix has {matrix}, and --cpus names {cpus}; name the CPU of each row, in the order of the rows",
+        matrix = counted(*.matrix, "row")
     )]
     RowCount {
         /// Rows of the matrix.
@@ -91,9 +95,8 @@ pub enum ImportError {
     },
     /// A matrix and a topology of different machines, by the PUs' names.
     #[error(
-        "PU {os} of the matrix is not in the topology, which has {pus} PUs; take the topology of the same machine and \
-         cpuset"
-    )]
+        "PU {os} of the matrix is not in the topology, which has {pus}; take the topology of the same machine and \
+         cpuset", pus = counted(*.pus, "PU"))]
     PuMissing {
         /// The number of PUs of the topology.
         pus: usize,

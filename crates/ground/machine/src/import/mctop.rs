@@ -24,6 +24,8 @@ use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, ImportError, ImportOptions, Imported, MAX_PUS, Note};
 use crate::{Matrix, Pu, Topology};
 use seatmap_document::Position;
+use seatmap_document::whole_number;
+use seatmap_statistics::words::counted;
 
 /// Used where no frequency is given: the middle of the nominal frequencies of server processors, 2.0 to 3.0 GHz.
 pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;
@@ -76,7 +78,7 @@ impl Header {
         let start = text.len() - text.trim_start().len();
         let line = text[start..].split('\n').next().unwrap_or_default();
         let words: Vec<&str> = line.split_whitespace().take(8).collect();
-        let number = |at: usize| words.get(at).and_then(|word| word.parse::<usize>().ok());
+        let number = |at: usize| words.get(at).and_then(|word| whole_number::<usize>(word));
         let (Some("#HWCs"), Some("#Nodes"), Some("SMT")) =
             (words.get(1).copied(), words.get(3).copied(), words.get(5).copied())
         else {
@@ -96,7 +98,11 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Im
     let n = header.contexts;
     let body = text.get(header.end..).unwrap_or_default();
     if body.len() + 1 < n * n * MIN_PAIR_BYTES {
-        return Err(wrong(text, text.len(), format!("the file ends before the {} pairs of {n} contexts", n * n)));
+        return Err(wrong(
+            text,
+            text.len(),
+            format!("the file ends before the {} of {n}", counted(n * n, "pair"), n = counted(n, "context")),
+        ));
     }
     let mut cycles = vec![0; n * n];
     let mut offset = header.end;
@@ -118,13 +124,16 @@ fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, 
     let [i, j, cycles] = words[..] else {
         return if words.is_empty() { Ok(None) } else { Err("this is not a line of three numbers".to_owned()) };
     };
-    let (Ok(i), Ok(j), Ok(cycles)) = (i.parse::<usize>(), j.parse::<usize>(), cycles.parse::<u32>()) else {
+    let numbers = whole_number::<usize>(i).zip(whole_number::<usize>(j)).zip(whole_number::<u32>(cycles));
+    let Some(((i, j), cycles)) = numbers else {
         return Err("this is not a line of three whole numbers".to_owned());
     };
     let in_range = cycles > 0 && f64::from(cycles) <= most;
     match (i.max(j) < n, i == j || in_range) {
         (false, _) => Err(format!("there is no context {} among {n}", i.max(j))),
-        (_, false) => Err(format!("{cycles} cycles are not a latency between two contexts")),
+        (_, false) => {
+            Err(format!("{cycles} are not a latency between two contexts", cycles = counted(cycles, "cycle")))
+        }
         _ => Ok(Some((i, j, cycles))),
     }
 }
@@ -184,6 +193,13 @@ mod tests {
     fn refusal(text: &str) -> String {
         let full = import(text, None).unwrap_err().to_string();
         full.split("; ").next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn a_number_that_may_mean_another_one_is_refused() {
+        for number in ["+28", "28.0", "0x1c", "2_8", "1e2", "nan", "-28"] {
+            assert!(import(&text().replacen("    28\n", &format!("    {number}\n"), 1), None).is_err(), "{number}");
+        }
     }
 
     #[test]

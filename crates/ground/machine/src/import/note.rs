@@ -1,5 +1,6 @@
 //! Notes for the reader of an imported file.
 
+use seatmap_statistics::words::{agreeing, counted};
 use std::fmt;
 
 /// A fact about an imported file that did not stop the import, but that users of the figures should know.
@@ -55,8 +56,10 @@ impl fmt::Display for Note {
             ),
             Note::Asymmetric { pairs, worst } => write!(
                 out,
-                "{pairs} pairs differ by direction, the worst by {:.0} % of its round trip: there and back were added",
-                100.0 * worst
+                "{pairs} {differ} by direction, the worst by {:.0} % of its round trip: there and back were added",
+                100.0 * worst,
+                pairs = counted(pairs, "pair"),
+                differ = agreeing(*pairs, "differs", "differ")
             ),
             Note::RowsInOrder { rows } => write!(
                 out,
@@ -64,7 +67,9 @@ impl fmt::Display for Note {
                  of the rows with --cpus LIST",
                 rows.saturating_sub(1)
             ),
-            Note::Unknown { pairs } => write!(out, "{pairs} pairs have no figure and stay unknown"),
+            Note::Unknown { pairs } => {
+                write!(out, "no figure for {pairs}, unknown from here on", pairs = counted(pairs, "pair"))
+            }
             Note::ForeignDistances { name } => write!(
                 out,
                 "the distances '{name}' between PUs were left out: their unit is not known; only picoseconds as \

@@ -13,6 +13,7 @@ pub use spec_error::SpecError;
 
 use crate::pattern::{MAX_EDGES, MAX_TASKS, tasks_problem};
 use crate::{Edge, Pattern};
+use seatmap_statistics::words::counted;
 
 /// The generators: the form of each, and its pattern.
 pub const GENERATORS: [(&str, &str); 13] = [
@@ -101,5 +102,9 @@ fn sides<const N: usize>(text: &str) -> Result<[usize; N], String> {
 }
 
 fn at_most(edges: usize) -> Result<(), String> {
-    if edges <= MAX_EDGES { Ok(()) } else { Err(format!("that would be {edges} edges, and {MAX_EDGES} are the most")) }
+    if edges <= MAX_EDGES {
+        Ok(())
+    } else {
+        Err(format!("that would be {edges}, and {MAX_EDGES} are the most", edges = counted(edges, "edge")))
+    }
 }

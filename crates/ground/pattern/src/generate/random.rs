@@ -2,6 +2,7 @@
 
 use super::{Edges, at_most, count, number};
 use crate::Edge;
+use seatmap_statistics::words::counted;
 use std::collections::BTreeSet;
 
 /// `N:DEGREE:SEED`: each of N tasks sends to DEGREE others.
@@ -10,7 +11,11 @@ pub(super) fn random(numbers: &str) -> Result<Edges, String> {
     let [tasks, degree, seed] = parts[..] else { return Err("three numbers are needed".to_owned()) };
     let (tasks, degree, mut state) = (count(tasks)?, number::<usize>(degree)?, number::<u64>(seed)?);
     if degree >= tasks {
-        return Err(format!("{tasks} tasks have no {degree} others each"));
+        return Err(format!(
+            "{tasks} have no {degree} each",
+            degree = counted(degree, "other"),
+            tasks = counted(tasks, "task")
+        ));
     }
     at_most(tasks.saturating_mul(degree))?;
     let edges = (0..tasks).flat_map(|task| {

@@ -5,6 +5,7 @@ use crate::edge::{MAX_AMOUNT, gather, is_amount};
 use crate::pattern::MAX_EDGES;
 use crate::{Edge, Pattern};
 use seatmap_document::Position;
+use seatmap_document::decimal_number;
 
 const SMALLER: &str = "leave out what hardly counts";
 
@@ -48,7 +49,9 @@ impl Entries {
 /// An amount of bytes or messages.
 pub(super) fn amount(word: &str) -> Result<f64, String> {
     let number: f64 = word.parse().map_err(|_| format!("{} is not a number", super::quoted(word)))?;
-    if number.is_subnormal() {
+    // A smaller number would be read as 0, or as another one.
+    let is_tiny = number.is_finite() && decimal_number(word).is_none();
+    if is_tiny {
         return Err(format!("{} is too small to be exact", super::quoted(word)));
     }
     if !is_amount(number) {

@@ -10,6 +10,7 @@ use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
 use crate::words::words_of_line;
 use seatmap_document::Position;
+use seatmap_document::whole_number;
 use seatmap_statistics::words::counted;
 
 const HEADER: &str = "the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric";
@@ -79,9 +80,9 @@ fn sizes(text: &str, line: Option<(usize, &str)>, sparse: bool) -> Result<(usize
     let Some((at, line)) = line else {
         return Err(ImportError::new(Position::end(text), "the line with the sizes is missing", SIZES));
     };
-    let numbers = words_of_line(at, line).map(|(place, word)| match word.parse::<usize>() {
-        Ok(number) => Ok(number),
-        Err(_) => Err(ImportError::new(place, format!("{} is not a size", quoted(word)), SIZES)),
+    let numbers = words_of_line(at, line).map(|(place, word)| match whole_number::<usize>(word) {
+        Some(number) => Ok(number),
+        None => Err(ImportError::new(place, format!("{} is not a size", quoted(word)), SIZES)),
     });
     let numbers = numbers.collect::<Result<Vec<usize>, ImportError>>()?;
     let wrong = |problem: String| Err(ImportError::new(Position { line: at, column: 1 }, problem, SIZES));
@@ -166,7 +167,7 @@ impl Matrix {
 
     fn index(&self, (place, word): &(Position, &str)) -> Result<usize, ImportError> {
         let n = self.header.n;
-        let index = word.parse::<usize>().ok().filter(|index| (1..=n).contains(index));
+        let index = whole_number::<usize>(word).filter(|index| (1..=n).contains(index));
         let problem = || format!("{} is not between 1 and {n}", quoted(word));
         index.map(|index| index - 1).ok_or_else(|| ImportError::new(*place, problem(), ENTRIES))
     }

@@ -103,7 +103,15 @@ fn names(head: &Row, n: usize, has_labels: bool) -> Result<Vec<String>, ImportEr
     let names: Vec<String> = head.fields.iter().skip(skipped).map(|field| field.text.to_string()).collect();
     match names.len() == n {
         true => Ok(names),
-        false => Err(ImportError::new(head.end, format!("{} names above {n} rows", names.len()), SHAPE)),
+        false => Err(ImportError::new(
+            head.end,
+            format!(
+                "{} above {n}",
+                seatmap_statistics::words::counted(names.len(), "name"),
+                n = seatmap_statistics::words::counted(n, "row")
+            ),
+            SHAPE,
+        )),
     }
 }
 
@@ -122,7 +130,7 @@ impl Shape {
             let cells = row.fields.len().saturating_sub(before);
             return Err(ImportError::new(
                 place,
-                format!("a row of length {cells} in a matrix of {} rows", self.n),
+                format!("a row of length {cells} in a matrix of {}", seatmap_statistics::words::counted(self.n, "row")),
                 SHAPE,
             ));
         }
@@ -153,6 +161,7 @@ impl Doubt {
     fn settle(&self, shape: &Shape) -> Result<(), ImportError> {
         // Each row holds from, to, bytes and perhaps messages.
         if self.like_edges && self.to_itself && !shape.has_labels && (shape.n == 3 || shape.n == 4) {
+            // Plural: three or four.
             let problem = format!("{0} rows of {0} numbers may be a matrix or a list of edges", shape.n);
             return Err(ImportError::new(shape.start, problem, DIAGONAL));
         }

@@ -15,6 +15,8 @@ use crate::Edge;
 use crate::pattern::{MAX_EDGES, MAX_TASKS, tasks_problem};
 use crate::words::words_of_line;
 use seatmap_document::Position;
+use seatmap_document::whole_number;
+use seatmap_statistics::words::counted;
 
 const HEADER: &str = "the first line of a METIS graph has the vertices, the edges and perhaps a format of up to three \
                       digits 0 and 1 and the number of weights of a vertex";
@@ -86,14 +88,15 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
             if line.trim().is_empty() {
                 continue;
             }
-            let problem = format!("more lines than the {vertices} vertices of the first line");
+            let problem =
+                format!("more lines than the {vertices} of the first line", vertices = counted(vertices, "vertex"));
             return Err(ImportError::new(Position { line: at, column: 1 }, problem, LINES));
         }
         graph.line(vertices, at, line)?;
         vertices += 1;
     }
     if vertices < graph.header.vertices {
-        let problem = format!("the file ends after {vertices} of {} vertices", graph.header.vertices);
+        let problem = format!("the file ends after {vertices} of {}", counted(graph.header.vertices, "vertex"));
         return Err(ImportError::new(Position::end(text), problem, LINES));
     }
     graph.imported(name)
@@ -106,7 +109,8 @@ fn header(at: usize, line: &str) -> Result<Header, ImportError> {
         return Err(ImportError::new(place, format!("a first line of length {}", words.len()), HEADER));
     }
     let number = |(place, word): &(Position, &str)| {
-        word.parse::<usize>().map_err(|_| ImportError::new(*place, format!("{} is not a number", quoted(word)), HEADER))
+        whole_number::<usize>(word)
+            .ok_or_else(|| ImportError::new(*place, format!("{} is not a number", quoted(word)), HEADER))
     };
     let vertices = number(&words[0])?;
     let edges = number(&words[1])?;
@@ -114,7 +118,11 @@ fn header(at: usize, line: &str) -> Result<Header, ImportError> {
         return Err(ImportError::new(place, tasks_problem(vertices), FEWER_TASKS));
     }
     if edges > MAX_EDGES / 2 || edges > vertices * (vertices - 1) / 2 {
-        let problem = format!("{edges} edges between {vertices} vertices are more than there can be or are read");
+        let problem = format!(
+            "{edges} between {vertices} are more than there can be or are read",
+            vertices = counted(vertices, "vertex"),
+            edges = counted(edges, "edge")
+        );
         return Err(ImportError::new(words[1].0, problem, HEADER));
     }
     let format = words.get(2).map_or("0", |(_, word)| word);
@@ -175,7 +183,7 @@ impl Graph {
 
     fn neighbour(&self, vertex: usize, place: Position, word: &str) -> Result<usize, ImportError> {
         let known = 1..=self.header.vertices;
-        match word.parse::<usize>().ok().filter(|number| known.contains(number)) {
+        match whole_number::<usize>(word).filter(|number| known.contains(number)) {
             Some(number) if number == vertex + 1 => {
                 Err(ImportError::new(place, format!("vertex {number} is its own neighbour"), ENDS))
             }
@@ -194,7 +202,10 @@ impl Graph {
         self.check_ends()?;
         if self.ends.len() != 2 * self.header.edges {
             let [found, promised] = [self.ends.len() / 2, self.header.edges];
-            let problem = format!("the first line promises {promised} edges, and there are {found}");
+            let problem = format!(
+                "the first line promises {promised}, and there are {found}",
+                promised = counted(promised, "edge")
+            );
             return Err(ImportError::new(self.header.place, problem, ENDS));
         }
         let mut entries = Entries::default();

@@ -1,5 +1,6 @@
 //! Notes for the reader of an imported pattern.
 
+use seatmap_statistics::words::counted;
 use std::fmt;
 
 /// A fact about an imported file that did not stop the import, but that users of the pattern should know.
@@ -29,7 +30,8 @@ impl fmt::Display for Note {
             Note::ToItself { entries } => {
                 write!(
                     out,
-                    "what tasks send to themselves was left out, as it costs the same anywhere: {entries} entries"
+                    "what tasks send to themselves was left out, as it costs the same anywhere: {entries}",
+                    entries = counted(entries, "entry")
                 )
             }
             Note::FromOne => write!(

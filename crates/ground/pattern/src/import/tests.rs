@@ -219,7 +219,7 @@ fn what_is_nothing_at_all() {
         unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
-        line 1, column 2: missing field `format`
+        line 1, column 2: the key 'format' is missing
         its format is 'seatmap-plan/1', and this program reads seatmap-pattern/1
         line 2, column 6: two 7 x 7 matrices are 98 numbers, and the file has 3
         line 1, column 1: the first cell holds no number; write 0 for what a task sends to itself, or name the tasks with letters
@@ -227,4 +227,32 @@ fn what_is_nothing_at_all() {
     assert!(
         read(b"0,1\n\xff,0", "x", None).unwrap_err().to_string().starts_with("line 2, column 1: this is not UTF-8")
     );
+}
+
+/// Numbers that a lenient reader takes for other numbers than their writer meant.
+const LENIENT: [&str; 9] = ["1.234,5", "1e-320", "1e-400", "0x10", "1_000", "nan", "inf", "1e999", "1.5x"];
+
+#[test]
+fn numbers_that_mean_another_one_are_refused_in_every_format() {
+    for number in LENIENT {
+        let files = [
+            format!("0;{number}\n1.5;0\n"),
+            format!("from;to;bytes\n0;1;{number}\n1;0;1.5\n"),
+            format!("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 {number}\n"),
+            format!("2\n0 {number}\n1 0\n0 1\n1 0\n"),
+        ];
+        for text in files {
+            assert!(read(text.as_bytes(), "x", None).is_err(), "{text}");
+        }
+    }
+    for number in LENIENT.into_iter().chain(["+2", "2.0", "-2", "2e0"]) {
+        let files = [
+            format!("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 {number} 5\n"),
+            format!("%%MatrixMarket matrix coordinate real general\n2 2 {number}\n1 2 5\n1 2 5\n"),
+            format!("2 1\n{number}\n1\n"),
+        ];
+        for text in files {
+            assert!(read(text.as_bytes(), "x", None).is_err(), "{text}");
+        }
+    }
 }

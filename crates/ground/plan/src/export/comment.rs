@@ -1,6 +1,7 @@
 //! Words from a plan, in comments.
 
 use crate::Plan;
+use seatmap_statistics::words::counted;
 
 /// Text that stays on its line. A backslash goes too: systemd takes one at the end of a line for a continuation.
 pub fn one_line(text: &str) -> String {
@@ -9,10 +10,7 @@ pub fn one_line(text: &str) -> String {
 
 /// `# Seatmap plan: 4 tasks of ring:4 on desk.`
 pub fn header(plan: &Plan) -> String {
-    let tasks = match plan.placement.len() {
-        1 => "1 task".to_owned(),
-        tasks => format!("{tasks} tasks"),
-    };
+    let tasks = counted(plan.placement.len(), "task");
     let of = plan.pattern.as_ref().map(|pattern| format!(" of {pattern}")).unwrap_or_default();
     format!("# Seatmap plan: {}.\n", one_line(&format!("{tasks}{of} on {}", plan.machine)))
 }

@@ -1,6 +1,7 @@
 //! Why a plan could not be written for another tool.
 
 use crate::Plan;
+use seatmap_statistics::words::counted;
 
 /// Why a plan could not be written for another tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -8,8 +9,7 @@ pub enum ExportError {
     /// likwid-pin silently cuts its list at the number of hardware threads, which a plan does not hold.
     #[error(
         "likwid-pin cannot seat several tasks on one PU: it drops what is left of a list longer than the machine has \
-         hardware threads, and this plan has {tasks} tasks on {pus} PUs; export it as gomp, kmp or omp-places"
-    )]
+         hardware threads, and this plan has {tasks} on {pus}; export it as gomp, kmp or omp-places", pus = counted(*.pus, "PU"), tasks = counted(*.tasks, "task"))]
     LikwidShares {
         /// The number of tasks.
         tasks: usize,

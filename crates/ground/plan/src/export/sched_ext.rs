@@ -2,6 +2,7 @@
 
 use super::ExportError;
 use crate::Plan;
+use seatmap_statistics::words::counted;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +76,7 @@ fn layer(node: Option<u32>, cpus: usize, names: &BTreeSet<&str>) -> Layer {
         node.map_or_else(Default::default, |node| (format!("-node{node}"), format!(" on node {node}")));
     Layer {
         name: format!("{OURS}{suffix}"),
-        comment: format!("{cpus} CPUs{place}"),
+        comment: format!("{cpus}{place}", cpus = counted(cpus, "CPU")),
         matches: names.iter().map(|name| vec![Match::CommPrefix((*name).to_owned())]).collect(),
         kind: Kind::Confined { cpus_range: [cpus, cpus], util_range: USED, nodes: node.into_iter().collect() },
     }
@@ -91,7 +92,7 @@ mod tests {
     fn a_layer_holds_the_tasks_of_a_node() {
         let pu = |os: u32| Pu { os, numa: Some(os / 8), ..Pu::default() };
         let plan = Plan { pus: [1, 3, 12].map(pu).to_vec(), ..sample() };
-        insta::assert_snapshot!(write(&plan).unwrap(), @r#"[{"name":"seatmap-node0","comment":"2 CPUs on node 0","matches":[[{"CommPrefix":"left"}],[{"CommPrefix":"middle"}]],"kind":{"Confined":{"cpus_range":[2,2],"util_range":[0.5,0.9],"nodes":[0]}}},{"name":"seatmap-node1","comment":"1 CPUs on node 1","matches":[[{"CommPrefix":"right"}]],"kind":{"Confined":{"cpus_range":[1,1],"util_range":[0.5,0.9],"nodes":[1]}}},{"name":"rest","comment":"everything else","matches":[[]],"kind":{"Open":{}}}]"#);
+        insta::assert_snapshot!(write(&plan).unwrap(), @r#"[{"name":"seatmap-node0","comment":"2 CPUs on node 0","matches":[[{"CommPrefix":"left"}],[{"CommPrefix":"middle"}]],"kind":{"Confined":{"cpus_range":[2,2],"util_range":[0.5,0.9],"nodes":[0]}}},{"name":"seatmap-node1","comment":"1 CPU on node 1","matches":[[{"CommPrefix":"right"}]],"kind":{"Confined":{"cpus_range":[1,1],"util_range":[0.5,0.9],"nodes":[1]}}},{"name":"rest","comment":"everything else","matches":[[]],"kind":{"Open":{}}}]"#);
     }
 
     #[test]

@@ -34,14 +34,17 @@ pub struct Element {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DmaError {
     /// The size is not 1, 2, 4, 8 or a multiple of 16 bytes.
+    // Plural: the MFC takes one.
     #[error("a transfer of {0} bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception")]
     Size(u32),
     /// The transfer is too large.
+    // Plural: the MFC takes one.
     #[error("a transfer of {0} bytes: the MFC takes 16384 at most and raises an alignment exception")]
     Large(u32),
     /// The addresses are not aligned as the size requires.
     #[error(
-        "a transfer of {size} bytes between local store {local:#x} and {offset:#x}: both must be multiples of {wanted} and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception"
+        // Plural: a single byte has no alignment to break.
+        "a transfer between local store {local:#x} and {offset:#x}, {size} bytes: both must be multiples of {wanted} and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception"
     )]
     Alignment {
         /// The size of the transfer in bytes.
@@ -57,6 +60,7 @@ pub enum DmaError {
     #[error("tag {0}: there are 0 to 31, and the MFC raises an invalid-tag exception")]
     Tag(u8),
     /// A list without elements, or with too many.
+    // Plural: the MFC takes one.
     #[error("a list of {0} elements: the MFC takes 1 to 2048")]
     List(usize),
     /// Beyond the local store or the memory.
@@ -145,7 +149,7 @@ mod tests {
         insta::assert_snapshot!(refusal(0, MEMORY, 0, 0), @"a transfer of 0 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception");
         insta::assert_snapshot!(refusal(0, MEMORY, 16400, 0), @"a transfer of 16400 bytes: the MFC takes 16384 at most and raises an alignment exception");
         insta::assert_snapshot!(refusal(0, MEMORY, 16, 32), @"tag 32: there are 0 to 31, and the MFC raises an invalid-tag exception");
-        insta::assert_snapshot!(refusal(8, MEMORY, 16, 0), @"a transfer of 16 bytes between local store 0x8 and 0x0: both must be multiples of 16 and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception");
+        insta::assert_snapshot!(refusal(8, MEMORY, 16, 0), @"a transfer between local store 0x8 and 0x0, 16 bytes: both must be multiples of 16 and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception");
         assert!(check(4, MEMORY, 4, 0).is_err(), "the last four bits differ");
     }
 }

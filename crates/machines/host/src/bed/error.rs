@@ -5,6 +5,7 @@ use crate::topology::TopologyError;
 use seatmap_os::CpuError;
 use seatmap_port::channels::DmaError;
 use seatmap_port::channels::lines::TooLarge;
+use seatmap_statistics::words::counted;
 use std::io;
 
 /// Why the host could not run a program over channels.
@@ -12,7 +13,9 @@ use std::io;
 pub enum BedError {
     /// The program has more tasks than there are CPUs.
     #[error(
-        "the program has {tasks} tasks and this process may use {cpus} CPUs: tasks spin while they wait, so two on one CPU would wait for ever; run fewer, or run it on a model ('--on cell-qs20')"
+        "the program has {} and this process may use {}: tasks spin while they wait, so two on one CPU would wait for ever; run fewer, or run it on a model ('--on cell-qs20')",
+        counted(*.tasks, "task"),
+        counted(*.cpus, "CPU")
     )]
     TooMany {
         /// Tasks of the program.
@@ -21,7 +24,7 @@ pub enum BedError {
         cpus: usize,
     },
     /// The numbers of tasks and seats differ.
-    #[error("the program has {tasks} tasks and was given {seats} seats")]
+    #[error("each task of a program needs a seat; tasks: {tasks}, seats: {seats}")]
     Seats {
         /// Tasks of the program.
         tasks: usize,

@@ -44,6 +44,7 @@ pub struct Samples {
 #[derive(Debug, thiserror::Error)]
 pub enum PrimitiveError {
     /// The number of CPUs is not one that the primitive takes.
+    // Plural: no primitive has one CPU as its most.
     #[error("{name} takes {} to {} CPUs, and {given} were given", .takes.start(), .takes.end())]
     Cpus {
         /// The primitive.

@@ -5,6 +5,7 @@ use super::{
     Room, ThreadCreateJoin,
 };
 use seatmap_machine::{Pu, Topology};
+use seatmap_statistics::words::counted;
 
 /// Bytes of each copy.
 const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
@@ -80,7 +81,7 @@ fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError>
     for count in counts {
         for operation in [ReadModifyWrite::CompareExchange, ReadModifyWrite::FetchAdd, ReadModifyWrite::Swap] {
             for shared in [true, false] {
-                let by = if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") };
+                let by = counted(count, "CPU");
                 rows.push(row(room, &Atomics { operation, shared }, &by, &allowed[..count], ATOMICS)?);
             }
         }

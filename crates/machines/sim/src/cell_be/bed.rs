@@ -8,6 +8,7 @@ use crate::engine::{self, Stage};
 use crate::error::SimError;
 use crate::trace::Trace;
 use seatmap_port::channels::{Bed, Program};
+use seatmap_statistics::words::counted;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -67,7 +68,11 @@ impl CellBed {
     fn seats(&self, seats: &[u32], tasks: usize) -> Result<Vec<Seat>, SimError> {
         let spes = self.model.ppe();
         if seats.len() != tasks {
-            return Err(SimError::Seat(format!("{tasks} tasks, and seats for {}", seats.len())));
+            return Err(SimError::Seat(format!(
+                "{tasks}, and seats for {}",
+                seats.len(),
+                tasks = counted(tasks, "task")
+            )));
         }
         let seat = |pu: &u32| match *pu {
             pu if pu < spes => Ok(Seat::Spe(pu as u16)),

@@ -220,6 +220,7 @@ impl Interconnect {
                 out.send(now + cycles, Event::Delivered(id));
             }
             Purpose::Get | Purpose::Put | Purpose::Reserve => return true,
+            // Plural: "moves" is a verb here.
             Purpose::Claim => broken(NAME, now, format_args!("a claim of {requester:?} moves data")),
         }
         false

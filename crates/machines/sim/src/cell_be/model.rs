@@ -5,6 +5,7 @@ use crate::cell_be::parameters::{Figures, PARAMETERS};
 use crate::cell_be::ring::ELEMENTS;
 use crate::figure::{Figure, syntax};
 use seatmap_machine::description::Basis;
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -125,7 +126,10 @@ impl CellModel {
         let Figures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
         let [banks, channels, refreshed] = [mic_banks, mic_channels, refresh_banks].map(Figure::whole);
         if banks % channels != 0 {
-            return Some(format!("figures.mic_banks is {banks}; give a multiple of the {channels} channels"));
+            return Some(format!(
+                "figures.mic_banks is {banks}; give a multiple of the {channels}",
+                channels = counted(channels, "channel")
+            ));
         }
         if refreshed > banks / channels {
             let each = banks / channels;

@@ -2,6 +2,7 @@
 
 use crate::cell_be::session::Call;
 use seatmap_port::channels::{Atomic, Ea, Element, Order, Register, Service};
+use seatmap_statistics::words::counted;
 use std::fmt;
 
 /// A call that takes time.
@@ -78,9 +79,16 @@ impl fmt::Display for ChannelCall {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             ChannelCall::Transfer { is_get, size, tag, .. } => {
-                write!(f, "hands its MFC a {} of {size} bytes, tag {tag}", if *is_get { "get" } else { "put" })
+                write!(
+                    f,
+                    "hands its MFC a {} of {size}, tag {tag}",
+                    if *is_get { "get" } else { "put" },
+                    size = counted(size, "byte")
+                )
             }
-            ChannelCall::List { count, tag, .. } => write!(f, "hands its MFC a list of {count} elements, tag {tag}"),
+            ChannelCall::List { count, tag, .. } => {
+                write!(f, "hands its MFC a list of {count}, tag {tag}", count = counted(count, "element"))
+            }
             ChannelCall::WaitTags(tags) => write!(f, "waits for its transfers of tags {tags:#x}"),
             ChannelCall::MailboxWrite { to, .. } => write!(f, "writes the mailbox of task {to}"),
             ChannelCall::MailboxRead => f.write_str("waits for a message in its mailbox"),
@@ -89,7 +97,7 @@ impl fmt::Display for ChannelCall {
             ChannelCall::Signal { to, register, .. } => write!(f, "signals task {to}, register {}", number(*register)),
             ChannelCall::SignalRead(register) => write!(f, "waits for a signal in its register {}", number(*register)),
             ChannelCall::Atomic { at, .. } => write!(f, "works on the word at {at}"),
-            ChannelCall::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
+            ChannelCall::Compute(cycles) => write!(f, "computes for {cycles}", cycles = counted(cycles, "cycle")),
             ChannelCall::Service(_) => f.write_str("is in the operating system"),
             ChannelCall::Program(call) => call.fmt(f),
         }

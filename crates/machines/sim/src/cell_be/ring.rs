@@ -6,6 +6,7 @@
 
 use crate::cell_be::invariant::invariant;
 use crate::cell_be::parameters::Timing;
+use seatmap_statistics::words::counted;
 
 /// The names of the elements on the ring.
 pub const ELEMENTS: [&str; 12] =
@@ -68,7 +69,8 @@ impl Ring {
             fits,
             ring.name(),
             0,
-            "it is to carry {most} transfers at once, and has places for {MOST_TRANSFERS}"
+            "it is to carry {most} at once, and has places for {MOST_TRANSFERS}",
+            most = counted(most, "transfer")
         );
         ring
     }

@@ -9,6 +9,7 @@ use crate::error::SimError;
 use seatmap_port::channels::lines::{DECREMENTER_SHIFT, OnLines};
 use seatmap_port::channels::{Bed, Program};
 use seatmap_port::{Testbed, WORDS_PER_LINE, Workload};
+use seatmap_statistics::words::counted;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -56,7 +57,11 @@ impl CoherentBed {
 
     fn caches(&self, seats: &[u32], tasks: usize) -> Result<Vec<u16>, SimError> {
         if seats.len() != tasks {
-            return Err(SimError::Seat(format!("{tasks} tasks, and seats for {}", seats.len())));
+            return Err(SimError::Seat(format!(
+                "{tasks}, and seats for {}",
+                seats.len(),
+                tasks = counted(tasks, "task")
+            )));
         }
         let mut taken = std::collections::HashSet::new();
         if let Some(twice) = seats.iter().find(|pu| !taken.insert(**pu)) {

@@ -1,6 +1,7 @@
 //! The calls of tasks that take time.
 
 use seatmap_port::Addr;
+use seatmap_statistics::words::counted;
 use std::fmt;
 
 /// A call that takes time.
@@ -70,9 +71,9 @@ impl fmt::Display for LineCall {
             LineCall::Exchange { word, .. } => write!(f, "exchanges {}", place(word)),
             LineCall::WaitWhile(word, value) => write!(f, "waits while {} holds {value}", place(word)),
             LineCall::Copy { from, to, words } => {
-                write!(f, "copies {words} words from {} to {}", place(from), place(to))
+                write!(f, "copies {words} from {} to {}", place(from), place(to), words = counted(words, "word"))
             }
-            LineCall::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
+            LineCall::Compute(cycles) => write!(f, "computes for {cycles}", cycles = counted(cycles, "cycle")),
         }
     }
 }

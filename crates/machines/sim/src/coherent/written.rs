@@ -9,6 +9,7 @@ use crate::coherent::shape::Shape;
 use crate::figure::{Figure, figures, syntax};
 use seatmap_machine::description::shape::MAX_PUS;
 use seatmap_machine::{Pu, Topology};
+use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -211,21 +212,32 @@ impl Written {
 
     fn shape_flaw(&self) -> Option<String> {
         if !(2..=MOST_NODES).contains(&self.fabric.nodes()) {
-            return Some(format!("fabric has {} stops or tiles; give 2 to {MOST_NODES}", self.fabric.nodes()));
+            return Some(format!(
+                "fabric has {} or tiles; give 2 to {MOST_NODES}",
+                counted(self.fabric.nodes(), "stop")
+            ));
         }
         if let Some(flaw) = self.fabric.flaw() {
             return Some(flaw);
         }
         let fits = (2..=MAX_PUS).contains(&self.pus());
         (!fits).then(|| {
-            format!("{} cores of {} threads; a machine has 2 to {MAX_PUS}", self.fabric.cores(), self.threads_per_core)
+            format!(
+                "{} of {}; a machine has 2 to {MAX_PUS}",
+                counted(self.fabric.cores(), "core"),
+                counted(self.threads_per_core, "thread")
+            )
         })
     }
 
     fn homes_flaw(&self) -> Option<String> {
         let (homes, nodes) = (&self.homes, self.fabric.nodes());
         if homes.count == 0 || homes.count > nodes {
-            return Some(format!("homes.count is {}, and there is one at each of {nodes} stops at most", homes.count));
+            return Some(format!(
+                "homes.count is {}, and there is one at each of {nodes} at most",
+                homes.count,
+                nodes = counted(nodes, "stop")
+            ));
         }
         let other = homes.hash_values != homes.count;
         other.then(|| match homes.hash_values > homes.count {
@@ -234,7 +246,11 @@ impl Written {
                 homes.hash_values, homes.count
             ),
             false => {
-                format!("homes.hash_values is {}: some of the {} homes are never used", homes.hash_values, homes.count)
+                format!(
+                    "homes.hash_values is {}: some of the {} are never used",
+                    homes.hash_values,
+                    counted(homes.count, "home")
+                )
             }
         })
     }

@@ -3,6 +3,7 @@
 use super::{Court, Fault, Kind};
 use crate::cluster::Pair;
 use seatmap_statistics::median;
+use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 
 /// Clocks are apart if they differ by more than this and more than a round trip takes, in nanoseconds.
@@ -21,7 +22,11 @@ impl Court<'_> {
             return Vec::new();
         }
         let fault = |(node, size): (&usize, &u32)| {
-            let sentence = format!("{}: its packets have {size} bytes, those of the others {usual}", self.name(*node));
+            let sentence = format!(
+                "{}: its packets have {size}, those of the others {usual}",
+                self.name(*node),
+                size = counted(size, "byte")
+            );
             self.fault(Kind::Mtu, &[*node], None, sentence)
         };
         sizes.iter().filter(|(_, size)| **size != usual).map(fault).collect()
@@ -79,8 +84,11 @@ impl Court<'_> {
             }
             for (node, kind) in kinds.iter().enumerate().filter(|(_, kind)| kind[fact].1 != **usual) {
                 let (what, own) = &kind[fact];
-                let sentence =
-                    format!("{}: {what} {own}, where {count} of {} nodes have {usual}", self.name(node), kinds.len());
+                let sentence = format!(
+                    "{}: {what} {own}, where {count} of {} have {usual}",
+                    self.name(node),
+                    counted(kinds.len(), "node")
+                );
                 faults.push(self.fault(Kind::Different, &[node], None, sentence));
             }
         }

@@ -8,6 +8,7 @@ use super::{Court, Fault, Kind, SMALL_BYTES};
 use crate::cluster::Trip;
 use crate::topology::short;
 use seatmap_statistics::median;
+use seatmap_statistics::words::counted;
 
 /// The clocks tell a direction where they seem wrong by half of the delay, to this share of it: a packet that is late
 /// on one way moves the middle of a round trip by half of that.
@@ -158,13 +159,18 @@ impl Court<'_> {
                 ),
                 Some(jitter.factor),
             ),
-            Part::Node(_) => {
-                (format!("{names}: the times of its small messages scatter, on {bad} of {all} pairs"), None)
-            }
+            Part::Node(_) => (
+                format!(
+                    "{names}: the times of its small messages scatter, on {bad} of {all}",
+                    all = counted(all, "pair")
+                ),
+                None,
+            ),
             _ => (
                 format!(
                     "{names}: the times of small messages between their switch and the others scatter, on {bad} of \
-                     {all} pairs"
+                     {all}",
+                    all = counted(all, "pair")
                 ),
                 None,
             ),

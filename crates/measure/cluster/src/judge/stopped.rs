@@ -4,6 +4,7 @@ use super::part::{Direction, Part, Place};
 use super::{Court, Fault, Kind};
 use crate::cluster::{Cluster, Stop};
 use crate::topology::short;
+use seatmap_statistics::words::{counted, counted_number};
 use std::collections::BTreeMap;
 
 /// A quota binds if it was used up in at least so many periods, and in this share of those in which the process ran.
@@ -21,8 +22,10 @@ impl Stop {
         let Stop { stopped_periods, periods, period_ms, group, cpus, .. } = self;
         let stopped_s = self.stopped_ms / 1e3;
         format!(
-            "in {stopped_periods} of {periods} periods of {period_ms} ms ({stopped_s:.2} s), as the quota of the control \
-             group {group} ({cpus} CPUs) was used up"
+            "in {stopped_periods} of {periods} of {period_ms} ms ({stopped_s:.2} s), as the quota of the control \
+             group {group} ({cpus}) was used up",
+            periods = counted(*periods, "period"),
+            cpus = counted_number(*cpus, "CPU")
         )
     }
 }

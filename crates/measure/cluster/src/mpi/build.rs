@@ -1,12 +1,17 @@
 //! Builds the program with the site's compiler.
 
 use super::MpiError;
+use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 /// The program.
 const SOURCE: &str = include_str!("probe.c");
+
+/// How long a compiler may take: it builds one file in a second, and may wait for the file system of a cluster.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// The lines of a compiler that are told.
 const LINES: usize = 3;
@@ -33,15 +38,22 @@ impl Program {
 /// The program for MPI, built with a command such as `mpicc`, which may have options.
 ///
 /// # Errors
-/// [`MpiError`]: there is no such command, or it refused.
+/// [`MpiError`]: there is no such command, it refused, or it did not end.
 pub fn build(command: &str) -> Result<Program, MpiError> {
+    built_within(command, LIMIT)
+}
+
+fn built_within(command: &str, limit: Duration) -> Result<Program, MpiError> {
     let folder = Scratch::new("mpi")?;
     let (source, program) = (folder.path().join("probe.c"), folder.path().join("probe"));
     std::fs::write(&source, SOURCE)?;
     let mut words = command.split_whitespace();
     let mut compiler = Command::new(words.next().unwrap_or_default());
-    compiler.args(words).arg("-O2").arg("-o").arg(&program).arg(&source).stdin(Stdio::null());
-    let output = compiler.output().map_err(|source| MpiError::NoCompiler { command: command.to_owned(), source })?;
+    compiler.args(words).arg("-O2").arg("-o").arg(&program).arg(&source);
+    let output = limited::output(command, &mut compiler, limit).map_err(|error| match error {
+        LimitedError::Start { command, source } => MpiError::NoCompiler { command, source },
+        late @ LimitedError::Late { .. } => MpiError::Late(late),
+    })?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         let said: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
@@ -73,6 +85,9 @@ mod tests {
     fn a_compiler_that_is_absent_or_refuses_is_named() {
         let absent = build("no-such-mpicc -x").unwrap_err();
         assert!(absent.to_string().starts_with("'no-such-mpicc -x' cannot be started"), "{absent}");
+        let script = Program::script("sleep 1000");
+        let late = built_within(script.file().to_str().unwrap(), Duration::from_millis(300)).unwrap_err();
+        assert!(late.to_string().ends_with("probe' had not ended after 0.3 s and was ended"), "{late}");
         assert!(matches!(build("false"), Err(MpiError::Compiler { command, .. }) if command == "false"));
         assert!(matches!(build(""), Err(MpiError::NoCompiler { .. })));
         // A compiler that says yes and builds nothing.

@@ -1,6 +1,7 @@
 //! The lines that the program prints on its first rank.
 
 use super::{Collective, Mpi, MpiError, MpiPair};
+use seatmap_document::json_problem;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -21,7 +22,7 @@ pub fn read(text: &str, nodes: usize) -> Result<Mpi, MpiError> {
     let mut mpi = Mpi { library: String::new(), pairs: Vec::new(), collectives: Vec::new() };
     let mut is_whole = false;
     for line in text.lines().filter(|line| line.starts_with('{')) {
-        match serde_json::from_str(line).map_err(|error| MpiError::Printed(error.to_string()))? {
+        match serde_json::from_str(line).map_err(|error| MpiError::Printed(json_problem(error)))? {
             Line::Library { library } => mpi.library = library,
             Line::Pair(pair) => mpi.pairs.push(pair),
             Line::Collective(one) => mpi.collectives.push(one),

@@ -2,10 +2,9 @@
 
 use super::{MOST_PRINTED, Program};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::{self, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread::JoinHandle;
+use std::fs::{self, File};
+use std::io::{Read, Seek};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often a wait looks at the program. It may take minutes, and the CPUs are its own.
@@ -34,26 +33,29 @@ pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> St
 pub(crate) fn run(program: &Program, task: &Task, rank: usize) -> Result<String, String> {
     let (folder, plan) = (program.folder().display(), program.folder().join("plan"));
     fs::write(&plan, &task.plan).map_err(|error| format!("{folder}: {error}"))?;
+    // A pipe would be open, and its reader would wait, as long as any process that the program left behind.
+    let printed = File::options().read(true).write(true).create(true).truncate(true).open(program.folder().join("out"));
+    let (mut printed, out) = printed
+        .and_then(|file| Ok((file.try_clone()?, file)))
+        .map_err(|error| format!("what it prints cannot be kept in {folder}: {error}"))?;
     let mut command = Command::new(program.file());
-    command.arg(rank.to_string()).arg(&plan).stdin(Stdio::null()).stdout(Stdio::piped());
+    command.arg(rank.to_string()).arg(&plan).stdin(Stdio::null()).stdout(out);
     let child = command.spawn().map_err(|error| format!("it cannot be started in {folder}: {error}"))?;
-    ended(child, Duration::from_millis(task.limit_ms))
+    let status = ended(child, Duration::from_millis(task.limit_ms))?;
+    let mut bytes = Vec::new();
+    let read = printed.rewind().and_then(|()| printed.by_ref().take(MOST_PRINTED).read_to_end(&mut bytes));
+    read.map_err(|error| format!("what it printed cannot be read in {folder}: {error}"))?;
+    let printed = String::from_utf8_lossy(&bytes).into_owned();
+    // A program that found itself alone says so on stdout, and ends with an error.
+    if status.success() || printed.contains("\"error\"") { Ok(printed) } else { Err(format!("it ended with {status}")) }
 }
 
 /// Waits for the end of the program, and ends it itself if it takes too long.
-fn ended(mut child: Child, limit: Duration) -> Result<String, String> {
+fn ended(mut child: Child, limit: Duration) -> Result<ExitStatus, String> {
     let began = Instant::now();
-    let reader = match child.stdout.take().map(reader).transpose() {
-        Ok(reader) => reader,
-        Err(error) => {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(format!("no thread can be started to read what it prints: {error}"));
-        }
-    };
-    let status = loop {
+    loop {
         match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) => break status,
+            Some(status) => return Ok(status),
             None if began.elapsed() > limit => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -61,19 +63,7 @@ fn ended(mut child: Child, limit: Duration) -> Result<String, String> {
             }
             None => std::thread::sleep(PAUSE),
         }
-    };
-    let printed = reader.and_then(|reader| reader.join().ok()).and_then(Result::ok).unwrap_or_default();
-    let printed = String::from_utf8_lossy(&printed).into_owned();
-    // A program that found itself alone says so on stdout, and ends with an error.
-    if status.success() || printed.contains("\"error\"") { Ok(printed) } else { Err(format!("it ended with {status}")) }
-}
-
-/// Reads what the program prints, in a thread.
-fn reader(out: ChildStdout) -> io::Result<JoinHandle<io::Result<Vec<u8>>>> {
-    std::thread::Builder::new().spawn(move || {
-        let mut text = Vec::new();
-        out.take(MOST_PRINTED).read_to_end(&mut text).map(|_| text)
-    })
+    }
 }
 
 #[cfg(test)]
@@ -88,6 +78,9 @@ mod tests {
     fn a_program_is_run_and_read_or_ended() {
         let printed = run_script("echo rank $1; cat $2; test ! -e \"$0.other\"", 10_000, 3).unwrap();
         assert_eq!(printed, "rank 3\nx");
+        let left = run_script("sleep 1000 & echo $!", 10_000, 0).unwrap();
+        // The program has ended, and its figures do not wait for what it left behind.
+        assert!(Command::new("sh").args(["-c", &format!("kill -9 {left}")]).status().unwrap().success());
         assert_eq!(run_script("exit 7", 10_000, 0).unwrap_err(), "it ended with exit status: 7");
         assert_eq!(run_script("exec sleep 60", 100, 0).unwrap_err(), "it had not ended after 0 s");
     }

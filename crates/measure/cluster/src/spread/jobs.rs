@@ -2,6 +2,7 @@
 
 use super::{Meet, Spread, SpreadError, Work, follow, lead};
 use crate::launcher::Rank;
+use seatmap_document::json_problem;
 use seatmap_document::written;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -75,6 +76,6 @@ impl Ranks<'_> {
 
 /// The numbers of a part's jobs, as text.
 fn done<J: DeserializeOwned>(numbers: &Numbers<'_, J>, text: &str, is_over: &AtomicBool) -> Result<String, String> {
-    let jobs: Vec<J> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let jobs: Vec<J> = serde_json::from_str(text).map_err(json_problem)?;
     numbers(&jobs, is_over).map(|numbers| written(&numbers))
 }

@@ -8,6 +8,7 @@ use crate::launcher::Rank;
 use crate::rank_error::RankError;
 use crate::wire::{Channel, GONE, receive, send, told};
 use seatmap_os::{CpuList, tcp};
+use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::Shutdown;
@@ -173,7 +174,10 @@ impl<'a> Lead<'a> {
     {
         let Coming { rank, size, node, work } = called.said.clone();
         if size != self.rank.size || rank >= self.rank.size {
-            called.refuse(&format!("it is rank {rank} of {size}, and this start has {} ranks", self.rank.size));
+            called.refuse(&format!(
+                "it is rank {rank} of {size}, and this start has {}",
+                counted(self.rank.size, "rank")
+            ));
             return Ok(());
         }
         if let Some(first) = self.members.get(&rank) {

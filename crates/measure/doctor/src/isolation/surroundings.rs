@@ -48,6 +48,7 @@ fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
         false => {
             let outside = CpuList(outside);
             let found = format!(
+                // Plural: a verb stands in the braces.
                 "{} {} cores with these and slow{} them while {}: take {} in as well, or offline",
                 outside.named(),
                 agreeing(outside.0.len(), "shares", "share"),
@@ -73,6 +74,7 @@ fn daemons(running: &[String], hidden: Option<&str>) -> Diagnosis {
     let found = DAEMONS.iter().filter(|(name, _)| running.iter().any(|running| running == name));
     let (names, remedies): (Vec<&str>, Vec<&str>) = found.copied().unzip();
     if !names.is_empty() {
+        // Plural: "runs" is a verb here.
         let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
         return finding(subject, Severity::Fix, found, Some(remedies.join("; ")));
     }

@@ -127,7 +127,7 @@ fn implausible(out: &mut fmt::Formatter<'_>, pairs: &str, median_ns: f64, low_ns
 }
 
 fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt::Result {
-    write!(out, "The homes of {lines} cache lines are not resolvable from {pus} PUs: ")?;
+    write!(out, "The homes of {lines} cache lines are not resolvable from {pus}: ", pus = counted(pus, "PU"))?;
     match pus {
         0..3 => write!(out, "a home shows as one PU being nearer to it than others, and that takes three."),
         _ => write!(
@@ -143,7 +143,7 @@ fn subject(pairs: usize, percent: f64, one: &str, many: &str) -> String {
     let percent = if percent < 1.0 { "less than 1".to_owned() } else { format!("{percent:.0}") };
     match pairs {
         1 => format!("1 pair ({percent} %) {one}"),
-        _ => format!("{pairs} pairs ({percent} %) {many}"),
+        _ => format!("{pairs} ({percent} %) {many}", pairs = counted(pairs, "pair")),
     }
 }
 
@@ -156,7 +156,8 @@ fn hidden_siblings(
 ) -> fmt::Result {
     write!(
         out,
-        "The topology calls each PU a core, and the distances show {pairs} cores of two hardware threads each: "
+        "The topology calls each PU a core, and the distances show {pairs} of two hardware threads each: ",
+        pairs = counted(pairs, "core")
     )?;
     write!(out, "PUs {a} and {b} are {near_ns:.0} ns apart, pairs of different cores {far_ns:.0} ns. ")?;
     write!(out, "Two busy threads on such a pair share one core: seat them on one PU of each pair, ")?;

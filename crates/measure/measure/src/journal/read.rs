@@ -3,6 +3,7 @@
 use super::{FORMAT, Header, JournalError, Record};
 use crate::floor::impossible_ns;
 use crate::matrix::MOST_VISITS;
+use seatmap_document::json_problem;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
@@ -43,8 +44,8 @@ impl Reader<'_> {
     }
 
     fn check_head(&self, line: &str) -> Result<(), JournalError> {
-        let Format { format } =
-            serde_json::from_str(line).map_err(|error| self.damaged(1, format!("no {FORMAT} header: {error}")))?;
+        let Format { format } = serde_json::from_str(line)
+            .map_err(|error| self.damaged(1, format!("no {FORMAT} header: {}", json_problem(error))))?;
         if format != FORMAT {
             return Err(JournalError::Version { path: self.path.to_owned(), found: format, known: FORMAT });
         }
@@ -56,7 +57,7 @@ impl Reader<'_> {
     }
 
     fn parsed<T: DeserializeOwned>(&self, line: usize, text: &str) -> Result<T, JournalError> {
-        serde_json::from_str(text).map_err(|error| self.damaged(line, error.to_string()))
+        serde_json::from_str(text).map_err(|error| self.damaged(line, json_problem(error)))
     }
 
     fn damaged(&self, line: usize, problem: String) -> JournalError {

@@ -26,6 +26,7 @@ pub enum HashError {
         text: String,
     },
     /// The base sequence is not a power of two long.
+    // Plural: one is a power of two.
     #[error("the base sequence has {0} lines, which is not a power of two")]
     Length(usize),
     /// The second line of the masks is not hexadecimal numbers.

@@ -36,6 +36,7 @@ pub enum ExportError {
         ranks: String,
     },
     /// The launcher starts equally many ranks on each node.
+    // Plural: "starts" is a verb here.
     #[error("{launcher} starts equally many ranks on each node, and {} has {}, {} has {}", nodes[0], ranks[0], nodes[1], ranks[1])]
     Unequal {
         /// The launcher.

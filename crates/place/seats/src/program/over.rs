@@ -7,6 +7,7 @@ use seatmap_host::remembered;
 use seatmap_machine::{HomeLines, Profile};
 use seatmap_os::affinity;
 use seatmap_place::PlaceError;
+use seatmap_statistics::words::counted;
 use std::sync::atomic::AtomicU64;
 
 impl ProgramChannels {
@@ -72,8 +73,8 @@ impl ProgramChannels {
             homes.iter().enumerate().filter_map(|(line, home)| Some((line, (*home)?))).collect();
         if known.len() < self.pairs.len() {
             return Err(PlaceError::Unfit(format!(
-                "{} channels take as many lines, and homes could be told for {} of {}; hand in more lines",
-                self.pairs.len(),
+                "{} take as many lines, and homes could be told for {} of {}; hand in more lines",
+                counted(self.pairs.len(), "channel"),
                 known.len(),
                 homes.len()
             )));

@@ -31,10 +31,8 @@ fn sums_become_edges_and_fetched_bytes_come_from_the_other_rank() {
 #[test]
 fn losses_are_told() {
     let unseen = messages(&[trace(ZERO)]).unwrap().observation.unseen;
-    let expected = [
-        "4 calls were not counted: MPI_Neighbor_alltoall",
-        "2 of 3 ranks left no trace: they did not call MPI_Finalize",
-    ];
+    let expected =
+        ["not counted: 4 calls of MPI_Neighbor_alltoall", "2 of 3 ranks left no trace: they did not call MPI_Finalize"];
     assert_eq!(unseen, expected);
 }
 

@@ -7,6 +7,7 @@ use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::{Cpu, Interrupt};
 use seatmap_os::{CpuSet, interrupts};
+use seatmap_statistics::words::counted_figure;
 
 /// The interrupts a second from which they are worth a word.
 const SOME_PER_SECOND: f64 = 10.0;
@@ -50,8 +51,11 @@ fn found(facts: &Facts, rule: &str, cpu: &Cpu, seats: &CpuSet) -> Option<Finding
     let per_second: f64 = devices.iter().map(|interrupt| interrupt.per_second).sum();
     let most = devices.first().filter(|_| per_second >= SOME_PER_SECOND)?;
     let what = format!(
-        "{per_second:.0} interrupts of devices a second come to CPU {}, most of them of {} (interrupt {})",
-        cpu.cpu, most.name, most.irq
+        "{per_second} of devices a second come to CPU {}, most of them of {} (interrupt {})",
+        cpu.cpu,
+        most.name,
+        most.irq,
+        per_second = counted_figure(per_second, 0, "interrupt")
     );
     let finding = Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
     let finding = finding.measured(per_second, "a second");

@@ -5,6 +5,7 @@ use super::facts::{Facts, Sitter, count};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::Quota;
+use seatmap_statistics::words::counted_number;
 use std::collections::HashSet;
 
 /// The share of its quota from which a group has used it up, where the kernel does not count the periods.
@@ -36,9 +37,9 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
         |rate| format!("{rate:.0} times a second"),
     );
     let what = format!(
-        "the control group {} may use {} CPUs ({}) and has {}: the kernel stopped them {often}",
+        "the control group {} may use {} ({}) and has {}: the kernel stopped them {often}",
         quota.group,
-        quota.cpus,
+        counted_number(quota.cpus, "CPU"),
         quota.file,
         count(busy.len(), "busy thread")
     );
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn a_group_that_is_stopped_is_found() {
         let found = judge(&busy().group(None, Some(1.0), 4).facts());
-        let what = "the control group /box may use 1 CPUs (/sys/fs/cgroup/box/cpu.max) and has 2 busy threads: the \
+        let what = "the control group /box may use 1 CPU (/sys/fs/cgroup/box/cpu.max) and has 2 busy threads: the \
                     kernel stopped them 8 times a second";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(found[0].remedy.as_deref(), Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max"));

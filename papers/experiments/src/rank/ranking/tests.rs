@@ -79,7 +79,7 @@ fn files_that_are_wrong_are_refused() {
     insta::assert_snapshot!(refused("\"index\":5", "\"index\":4"), @"the times of [0312] are not those of this study, or they are there twice");
     assert!(refused("\"tasks\":4", "\"tasks\":\"x\"").contains("expected usize"));
     insta::assert_snapshot!(refused("\"tasks\":4", "\"tasks\":5"), @"not all mappings of this study are there");
-    insta::assert_snapshot!(Ranking::from_json("{\n!").unwrap_err(), @"line 2, column 1: key must be a string");
+    insta::assert_snapshot!(Ranking::from_json("{\n!").unwrap_err(), @"line 2, column 1: a key must stand in double quotes");
 }
 
 #[test]

@@ -66,8 +66,9 @@ impl Kept {
     pub fn farewell(&self, visits: u64) -> String {
         match &self.path {
             Some(path) => format!(
-                "interrupted; {visits} visits to pairs are kept in {}: the same command with --resume goes on there",
-                path.display()
+                "interrupted; {visits} to pairs are kept in {}: the same command with --resume goes on there",
+                path.display(),
+                visits = counted(visits, "visit")
             ),
             None => "interrupted; nothing was kept, since no -o FILE was given".to_owned(),
         }

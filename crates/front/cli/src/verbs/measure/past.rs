@@ -7,6 +7,7 @@ use seatmap_machine::{CoreDistance, PairStatus, Profile, Wakeups};
 use seatmap_measure::change;
 use seatmap_os::affinity;
 use seatmap_os::trusted::{TrustError, TrustedFolder};
+use seatmap_statistics::words::counted;
 use std::path::Path;
 
 /// Says what is now far from what was remembered of this host.
@@ -66,9 +67,9 @@ fn unsteady(distance: &CoreDistance) -> Option<String> {
     let unsteady = statuses.iter().filter(|status| **status != PairStatus::Stable).count();
     (unsteady > 0).then(|| {
         format!(
-            "remembered as this host, though the distance of {unsteady} of {} pairs is not steady (*, ~ or ! in the table): \
+            "remembered as this host, though the distance of {unsteady} of {} is not steady (*, ~ or ! in the table): \
              'seatmap measure --thorough' watches such pairs longer",
-            statuses.len()
+            counted(statuses.len(), "pair")
         )
     })
 }

@@ -8,11 +8,16 @@ use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
 use seatmap_launch::{Ending, Executable};
 use seatmap_observe::{Method, ObserveError, c2c};
+use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::scratch::Scratch;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// How long perf may take to record nothing. Where counters are passed through to a virtual machine it takes a second.
+const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 
 /// The program that records.
 const PERF: &str = "perf";
@@ -60,8 +65,9 @@ pub fn run(typed: &Observe, files: &Files) -> Result<(), CliError> {
 
 /// Records nothing for a moment: the command does not start where perf cannot see its accesses.
 fn can_record(folder: &Path) -> Result<(), CliError> {
-    let trial =
-        Command::new(PERF).args(["c2c", "record", "-o"]).arg(folder.join("trial")).args(["--", "true"]).output();
+    let mut trial = Command::new(PERF);
+    trial.args(["c2c", "record", "-o"]).arg(folder.join("trial")).args(["--", "true"]);
+    let trial = limited::output("perf c2c record", &mut trial, TRIAL_LIMIT);
     let reason = match trial {
         Ok(output) if output.status.success() => return Ok(()),
         Ok(output) => {
@@ -69,7 +75,10 @@ fn can_record(folder: &Path) -> Result<(), CliError> {
             let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it failed");
             format!("'perf c2c record' says: {}", output::visible(last.trim()))
         }
-        Err(error) => format!("perf, which records the samples, cannot be started: {error}"),
+        Err(LimitedError::Start { source, .. }) => {
+            format!("perf, which records the samples, cannot be started: {source}")
+        }
+        Err(late @ LimitedError::Late { .. }) => late.to_string(),
     };
     Err(CliError::input(ObserveError::Unavailable { method: Method::C2c, reason }))
 }

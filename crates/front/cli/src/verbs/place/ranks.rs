@@ -13,6 +13,7 @@ use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
 use seatmap_ranks::{Nodes, RankPlan, RankRequest};
 use seatmap_report::ranks;
+use seatmap_statistics::words::counted;
 use seatmap_watch::{Expected, Seating};
 use std::path::Path;
 use std::time::Instant;
@@ -160,7 +161,8 @@ pub fn own_cpus(path: &Path, plan: &RankPlan, any_machine: bool) -> Result<CpuSe
     let (own, here) = (rank.rank, here::host_name());
     let planned = plan.node_of_rank.len();
     if rank.size != planned {
-        let wrong = format!("the plan is for {planned} ranks, and {} were started", rank.size);
+        let wrong =
+            format!("the plan is for {planned}, and {} were started", rank.size, planned = counted(planned, "rank"));
         return Err(CliError::input(AtFile::new(path, wrong)));
     }
     if plan.node(own) != here && !any_machine {

@@ -9,6 +9,7 @@ use seatmap_place::{Answer, Links, PlaceError, PlaceRequest, Pus, Sharing};
 use seatmap_plan::Plan;
 use seatmap_report::floor::{Comparison, DrawnPlacement};
 use seatmap_report::placement::number;
+use seatmap_statistics::words::counted_figure;
 use std::collections::HashSet;
 
 /// A remark names a busiest link whose load is at least this many times its load without a plan.
@@ -131,8 +132,8 @@ fn agreement(answer: &Answer) -> Option<String> {
     let agreement = answer.agreement.as_ref()?;
     let with = |of: Option<f64>| of.map_or("says nothing".to_owned(), |of| format!("{of:.2}"));
     Some(format!(
-        "Rank correlation with the runs, over {} placements: distance {}, congestion {}.",
-        agreement.placements,
+        "Rank correlation with the runs, over {}: distance {}, congestion {}.",
+        seatmap_statistics::words::counted(agreement.placements, "placement"),
         with(agreement.distance),
         with(agreement.congestion)
     ))
@@ -257,7 +258,8 @@ fn busiest(typed: &Place, machine: &Machine, request: &PlaceRequest, plan: &Plan
         false => "and none".to_owned(),
     };
     Ok(Some(format!(
-        "The busiest link, {}, carries {:.0} bytes, {more} in the OS's order: distance does not see that; {remedy}.",
-        after.0, after.1
+        "The busiest link, {}, carries {}, {more} in the OS's order: distance does not see that; {remedy}.",
+        after.0,
+        counted_figure(after.1, 0, "byte")
     )))
 }

@@ -135,8 +135,9 @@ impl<'a> Race<'a> {
         let each = budget as usize / candidates;
         match each < fewest {
             true => Err(CliError::input(format!(
-                "{candidates} candidates need {} runs, {fewest} each; raise --budget, or lower --candidates",
-                candidates * fewest
+                "{candidates} need {}, {fewest} each; raise --budget, or lower --candidates",
+                counted(candidates * fewest, "run"),
+                candidates = counted(candidates, "candidate")
             ))),
             false => Ok(each),
         }

@@ -4,7 +4,7 @@ use super::colours;
 use super::map::{SeatLayout, Size, lay_out};
 use super::rows::Row;
 use super::seats::SeatGroups;
-use super::table::{cut, line, titles};
+use super::table::{cut, cut_name, line, titles};
 use super::view::{Prompt, View};
 use super::wakes;
 use crate::counted;
@@ -276,8 +276,8 @@ impl Seat {
     fn name(&self, width: usize) -> String {
         let room = width.saturating_sub(self.arcs.chars().count() + 1);
         match self.arcs.is_empty() {
-            true => cut(&self.name, width),
-            false => cut(format!("{} {}", cut(&self.name, room), self.arcs).trim_start(), width),
+            true => cut_name(&self.name, width),
+            false => cut(format!("{} {}", cut_name(&self.name, room), self.arcs).trim_start(), width),
         }
     }
 }

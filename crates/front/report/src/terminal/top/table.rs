@@ -79,7 +79,7 @@ pub(crate) fn line(row: &Row, findings: &[Finding], view: &View, width: usize) -
     let texts = [
         row.id.pid.to_string(),
         row.id.tid.map_or_else(|| format!("({})", row.threads.len()), |tid| tid.to_string()),
-        format!("{indent}{}", row.name),
+        cut_name(&format!("{indent}{}", row.name), widths[2]),
         number(row.cpu),
         row.mask.clone(),
         if row.seat.is_empty() { "-".to_owned() } else { row.seat.clone() },
@@ -122,6 +122,17 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     }
 }
 
+/// A name in this many characters. Names of one kind mostly begin alike and end with a number, so that both ends stay.
+pub(crate) fn cut_name(name: &str, width: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= width || width == 0 {
+        return cut(name, width);
+    }
+    let end = (width - 1) / 2;
+    let kept = [&letters[..width - 1 - end], &['~'], &letters[letters.len() - end..]];
+    kept.concat().into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +149,8 @@ mod tests {
         let rates = [0.0, 9.94, 9.96, 12_345.6, 1_234_567.0].map(|it| rate(Some(it)));
         assert_eq!(rates, ["0.0", "9.9", "10", "12346", "1235k"]);
         assert_eq!((cut("abcdef", 4), cut("abcd", 4)), ("abc~".to_owned(), "abcd".to_owned()));
+        let cut_names = ["compute-thread-07", "compute-thread-08"].map(|name| cut_name(name, 12));
+        assert_eq!(cut_names, ["comput~ad-07", "comput~ad-08"]);
+        assert_eq!([4, 1, 0].map(|width| cut_name("abcdef", width)), ["ab~f", "~", "~"]);
     }
 }

@@ -3,7 +3,7 @@
 //! An arc is a letter. It stands with an arrow on the seat of the thread that wakes (`a>`) and of the one that is woken
 //! (`>a`), or with a ring (`ao`) where both share a seat. Lines between boxes of text would cross each other.
 
-use super::table::{cut, rate};
+use super::table::{cut_name, rate};
 use seatmap_document::visible;
 use seatmap_os::Tid;
 use seatmap_watch::Thread;
@@ -32,7 +32,7 @@ pub(crate) fn lines(frame: &Frame) -> Vec<String> {
         let thread = threads.get(&tid);
         let name = thread.map_or_else(|| "(ended)".to_owned(), |thread| visible(&thread.name).to_string());
         let cpu = thread.and_then(|thread| thread.cpu).map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
-        format!("{tid:>7} {:<15} {cpu:>3}", cut(&name, 15))
+        format!("{tid:>7} {:<15} {cpu:>3}", cut_name(&name, 15))
     };
     let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
     let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {

@@ -7,6 +7,8 @@ use crate::import::MAX_PUS;
 use crate::nanoseconds::MAX_ROUND_TRIP_NS;
 use crate::{CoreDistance, Matrix};
 use quick_xml::events::BytesStart;
+use seatmap_document::whole_number;
+use seatmap_statistics::words::counted;
 
 /// `HWLOC_DISTANCES_KIND_MEANS_LATENCY` of hwloc/distances.h.
 const KIND_LATENCY: u64 = 1 << 2;
@@ -28,12 +30,12 @@ pub(super) struct Distances {
 impl Distances {
     pub(super) fn of(element: &BytesStart<'_>) -> Result<Self, String> {
         let is = |name, wanted| attribute(element, name).map(|value| value.as_deref() == Some(wanted));
-        let kind = parsed(element, "kind", |text| text.parse::<u64>().ok())?;
+        let kind = parsed(element, "kind", whole_number::<u64>)?;
         let useful = is("type", "PU")? && is("indexing", "os")? && kind.is_some_and(|kind| kind & KIND_LATENCY != 0);
         Ok(Distances {
             name: attribute(element, "name")?.map(|name| name.into_owned()),
             useful,
-            objects: required(element, "nbobjs", |text| text.parse().ok().filter(|n| !useful || *n <= MAX_PUS))?,
+            objects: required(element, "nbobjs", |text| whole_number(text).filter(|n| !useful || *n <= MAX_PUS))?,
             indexes: Vec::new(),
             values: Vec::new(),
         })
@@ -54,7 +56,12 @@ impl Distances {
         let (indexes, values, objects) = (self.indexes.len(), self.values.len(), self.objects);
         match !self.useful || (indexes == objects && values == objects * objects) {
             true => Ok(()),
-            false => Err(format!("<distances2> of {objects} objects has {indexes} indexes and {values} values")),
+            false => Err(format!(
+                "<distances2> of {objects} has {indexes} and {values}",
+                values = counted(values, "value"),
+                indexes = counted(indexes, "index"),
+                objects = counted(objects, "object")
+            )),
         }
     }
 
@@ -87,11 +94,14 @@ impl Distances {
 fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result<(), String> {
     for word in text.split_ascii_whitespace() {
         let number =
-            word.parse::<u64>().ok().filter(|number| *number <= MAX_PS).and_then(|number| number.try_into().ok());
+            whole_number::<u64>(word).filter(|number| *number <= MAX_PS).and_then(|number| number.try_into().ok());
         let quoted = || word.chars().take(24).collect::<String>();
         numbers.push(number.ok_or_else(|| format!("<distances2> holds '{}'", quoted()))?);
         if numbers.len() > room {
-            return Err(format!("<distances2> holds more than the {room} numbers that its nbobjs announces"));
+            return Err(format!(
+                "<distances2> holds more than the {room} that its nbobjs announces",
+                room = counted(room, "number")
+            ));
         }
     }
     Ok(())

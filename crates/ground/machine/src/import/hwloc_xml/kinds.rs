@@ -3,6 +3,7 @@
 use super::super::cpuset::CpuSet;
 use crate::speed::kinds_of;
 use crate::{CoreKind, Speed};
+use seatmap_document::whole_number;
 
 /// One `cpukind` of the file.
 #[derive(Debug, Default)]
@@ -21,7 +22,7 @@ impl RawKind {
     pub(super) fn learn(&mut self, name: &str, value: &str) {
         match name {
             "CoreType" => self.core_type = RawKind::core_type(value),
-            "LinuxCapacity" => self.speed.capacity = value.parse().ok(),
+            "LinuxCapacity" => self.speed.capacity = whole_number(value),
             "FrequencyBaseMHz" => self.speed.base_khz = khz(value),
             "FrequencyMaxMHz" => self.speed.max_khz = khz(value),
             _ => {}
@@ -43,7 +44,7 @@ impl RawKind {
 }
 
 fn khz(mhz: &str) -> Option<u64> {
-    mhz.parse::<u64>().ok()?.checked_mul(1000)
+    whole_number::<u64>(mhz)?.checked_mul(1000)
 }
 
 /// The kind of each PU.

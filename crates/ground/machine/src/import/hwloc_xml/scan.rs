@@ -10,6 +10,7 @@ use crate::{Pu, Speed};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use seatmap_document::Position;
+use seatmap_document::whole_number;
 use seatmap_os::cpu_list::MAX_CPU;
 use std::borrow::Cow;
 
@@ -180,7 +181,7 @@ impl Scan {
         }
         let os = required(element, "os_index", os_index)?;
         let cpuset = parsed(element, "cpuset", CpuSet::parse)?.unwrap_or_default();
-        let memory_bytes = parsed(element, "local_memory", |text| text.parse().ok())?;
+        let memory_bytes = parsed(element, "local_memory", whole_number)?;
         self.numa_nodes.push(NumaNode { os, cpuset, memory_bytes, package: around.package });
         Ok(Open::NumaNode)
     }
@@ -238,11 +239,11 @@ fn topology(element: &BytesStart<'_>) -> Result<Open, String> {
 
 /// The size of a cache; 0 stands for an unknown size.
 fn cache_bytes(element: &BytesStart<'_>) -> Result<Option<u64>, String> {
-    Ok(parsed(element, "cache_size", |text| text.parse::<u64>().ok())?.filter(|bytes| *bytes > 0))
+    Ok(parsed(element, "cache_size", whole_number::<u64>)?.filter(|bytes| *bytes > 0))
 }
 
 fn os_index(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|os| *os <= MAX_CPU)
+    whole_number(text).filter(|os| *os <= MAX_CPU)
 }
 
 fn name_of(element: &BytesStart<'_>) -> String {

@@ -31,6 +31,7 @@ pub struct Layout {
 
 /// More than addresses reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+// Plural: one task does not need so much.
 #[error("{tasks} tasks and their memory take {bytes} bytes, and shared memory ends at 32 GiB")]
 pub struct TooLarge {
     /// The number of tasks.

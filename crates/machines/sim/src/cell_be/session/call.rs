@@ -1,6 +1,7 @@
 //! The calls of a program in C: those of an SPU's channels, and those of threads on the PPE.
 
 use seatmap_port::channels::{Order, Register};
+use seatmap_statistics::words::counted;
 use std::fmt;
 
 /// A command for an MFC.
@@ -282,10 +283,16 @@ impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Call::Command(Command { name, tag, bytes, .. }) => {
-                write!(f, "hands its MFC {name} of {bytes} bytes, tag {tag}")
+                write!(f, "hands its MFC {name} of {bytes}, tag {tag}", bytes = counted(bytes, "byte"))
             }
             Call::List { command, count, .. } => {
-                write!(f, "hands its MFC {} of {count} elements, tag {}", command.name, command.tag)
+                write!(
+                    f,
+                    "hands its MFC {} of {count}, tag {}",
+                    command.name,
+                    command.tag,
+                    count = counted(count, "element")
+                )
             }
             Call::Read(Reading::Mailbox) => f.write_str("waits for a message in its mailbox"),
             Call::Read(Reading::Signal(Register::One)) => f.write_str("waits for a signal in its register 1"),
@@ -296,7 +303,7 @@ impl fmt::Display for Call {
             Call::Read(Reading::Events) => f.write_str("waits for an event"),
             Call::Write(Outbound::Plain, _) => f.write_str("waits for its outbound mailbox to be read"),
             Call::Write(Outbound::Interrupting, _) => f.write_str("waits for its interrupting mailbox to be read"),
-            Call::Work(cycles) => write!(f, "works for {cycles} cycles"),
+            Call::Work(cycles) => write!(f, "works for {cycles}", cycles = counted(cycles, "cycle")),
             Call::Look => f.write_str("reads a channel"),
             Call::AwaitStore => f.write_str("spins until its local store changes"),
             Call::TimeBase | Call::Clock => f.write_str("reads the time"),

@@ -50,7 +50,10 @@ impl Hierarchy {
 
     fn cores_flaw(&self) -> Option<String> {
         if !(2..=MOST_CORES).contains(&self.cores.len()) {
-            return Some(format!("{} cores; distances need 2, and {MOST_CORES} can be run", self.cores.len()));
+            return Some(format!(
+                "{}; distances need 2, and {MOST_CORES} can be run",
+                counted(self.cores.len(), "core")
+            ));
         }
         let mut seen = BTreeSet::new();
         let core_flaw = |(at, core): (usize, &CoreWritten)| {
@@ -92,13 +95,21 @@ impl Hierarchy {
     fn distances_flaw(&self) -> Option<String> {
         let (between, rest) = (&self.distances.between_ns, &self.distances.rest_ns);
         if let Some(at) = between.iter().position(|row| row.len() != between.len()) {
-            return Some(format!("distances.between_ns[{at}] has {} of {} groups", between[at].len(), between.len()));
+            return Some(format!(
+                "distances.between_ns[{at}] has {} of {}",
+                between[at].len(),
+                counted(between.len(), "group")
+            ));
         }
         if !rest.is_empty() && rest.len() != self.cores.len() {
-            return Some(format!("distances.rest_ns has {} rows for {} cores", rest.len(), self.cores.len()));
+            return Some(format!(
+                "distances.rest_ns has {} for {}",
+                counted(rest.len(), "row"),
+                counted(self.cores.len(), "core")
+            ));
         }
         if let Some(at) = (0..rest.len()).find(|at| rest[*at].len() != *at) {
-            return Some(format!("distances.rest_ns[{at}] has {} figures; give {at}", rest[at].len()));
+            return Some(format!("distances.rest_ns[{at}] has {}; give {at}", counted(rest[at].len(), "figure")));
         }
         (0..self.cores.len()).find_map(|a| (0..a).find_map(|b| self.pair_flaw(a, b)))
     }

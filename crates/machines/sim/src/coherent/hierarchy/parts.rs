@@ -7,6 +7,7 @@ use crate::coherent::FORMAT;
 use crate::figure::Figure;
 use seatmap_machine::description::Basis;
 use seatmap_machine::{CoreDistance, Matrix, Profile, Pu};
+use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 
 /// Cycles for which a message keeps a link to another package busy: 64 bytes take 4 ns on a QPI link of 16 GB/s each
@@ -56,7 +57,7 @@ impl Parts {
         let mut levels = Hierarchy {
             format: FORMAT.to_owned(),
             name: profile.name.clone(),
-            summary: format!("{} cores, {} PUs", self.group_of.len(), distance.pus.len()),
+            summary: format!("{}, {}", counted(self.group_of.len(), "core"), counted(distance.pus.len(), "PU")),
             sources: vec![profile.origin.source.clone()],
             frequency_ghz: self.frequency_ghz.clone(),
             ticks_per_cycle: self.ticks_per_cycle,
