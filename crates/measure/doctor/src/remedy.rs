@@ -1,9 +1,10 @@
 //! The ways to mend a finding.
 //!
-//! A command works as it is printed, and after it the same check finds nothing. A word for the kernel's command line does
-//! the same after the next start. Something that neither can do is advice: a sentence. A test executes each kind.
+//! A command works as it is printed, and after it the same check finds nothing. A word for the kernel's command line
+//! does the same after the next start. Something that neither can do is advice: a sentence. A test executes each kind.
 
-use seatmap_os::{Root, mounts};
+use seatmap_os::Root;
+use seatmap_os::mounts::is_read_only;
 use serde::Serialize;
 
 /// A kind of remedy.
@@ -131,15 +132,6 @@ impl Remedy {
     fn ask_outside(value: &str, paths: &str) -> Self {
         Remedy::advice(format!("ask whoever started this container to write {value} to {paths}"))
     }
-}
-
-/// Whether the mount that a file is on takes no writes.
-fn is_read_only(root: &Root, path: &str) -> bool {
-    let holds = |folder: &str| folder == "/" || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-    let mounts = mounts::all(root);
-    // The innermost mount holds the file; of two on one folder the later one covers the other.
-    let innermost = mounts.iter().filter(|mount| holds(&mount.folder)).max_by_key(|mount| mount.folder.len());
-    innermost.is_some_and(|mount| mount.is_read_only)
 }
 
 #[cfg(test)]
