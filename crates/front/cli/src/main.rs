@@ -9,6 +9,8 @@ mod files_needed;
 mod input;
 mod interrupt;
 mod meet;
+#[cfg(test)]
+mod mentioned;
 mod misread;
 mod output;
 mod over_ranks;
