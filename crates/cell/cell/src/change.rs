@@ -1,5 +1,6 @@
 //! One change to the host, as it stands in a journal.
 
+use crate::settings;
 use crate::thread_mask;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, affinity};
@@ -47,7 +48,13 @@ impl Change {
     /// # Errors
     /// The file cannot be read.
     pub fn of_file(root: &Root, what: What, path: &str, new: &str) -> Result<Self, FileError> {
-        Ok(Change { what, path: path.to_owned(), old: root.read(path)?, new: new.to_owned(), started_ticks: None })
+        Ok(Change {
+            what,
+            path: path.to_owned(),
+            old: settings::value(root, path)?,
+            new: new.to_owned(),
+            started_ticks: None,
+        })
     }
 
     /// A control group that is made.
@@ -86,7 +93,7 @@ impl Change {
             What::Folder if root.has(&self.path) => Ok(self.new.clone()),
             What::Folder => Ok(self.old.clone()),
             What::Affinity => thread_mask::mask(root, &self.path, self.started_ticks),
-            _ => root.read(&self.path),
+            _ => settings::value(root, &self.path),
         }
     }
 
@@ -118,6 +125,19 @@ fn words(text: &str) -> std::collections::BTreeSet<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Another partition is isolated: the kernel keeps CPU 3 out of the mask, and gives it back later.
+    #[test]
+    fn a_mask_of_workqueues_is_the_one_that_was_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        std::fs::create_dir_all(root.path("/sys/devices/virtual/workqueue")).unwrap();
+        std::fs::write(root.path(settings::WORKQUEUES), "7\n").unwrap();
+        let old = |root: &Root| Change::of_file(root, What::CpuMask, settings::WORKQUEUES, "3").unwrap().old;
+        assert_eq!(old(&root), "7");
+        std::fs::write(root.path("/sys/devices/virtual/workqueue/cpumask_requested"), "f\n").unwrap();
+        assert_eq!(old(&root), "f");
+    }
 
     #[test]
     fn values_compare_by_what_they_mean() {

@@ -9,6 +9,7 @@
 use crate::error::CellError;
 use crate::host::Host;
 use seatmap_machine::Profile;
+use seatmap_os::kernel::Scheduler;
 use seatmap_os::layout;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, irq};
@@ -38,7 +39,9 @@ impl CpuChoice {
     pub fn of_host(host: &Host) -> Result<Self, CellError> {
         let online = layout::online(&host.root)?;
         let taken = host.cells()?.iter().fold(CpuSet::default(), |taken, cell| taken.with(&cell.set()));
-        let free = online.without(&taken).without(&host.claimed());
+        // CPUs that somebody isolated for a program of theirs are taken only where they are named.
+        let isolated = CpuSet::of_list(&Scheduler::read(&host.root).isolated).unwrap_or_default();
+        let free = online.without(&taken).without(&host.claimed()).without(&isolated);
         let cores: BTreeSet<CpuSet> = free.iter().map(|cpu| core_of(&host.root, cpu, &free)).collect();
         let cores = cores.into_iter().collect();
         Ok(CpuChoice { cores, unmovable: unmovable(&host.root)?, steal_percent: BTreeMap::new(), free })

@@ -18,6 +18,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::boot;
 use seatmap_os::group;
+use seatmap_os::kernel::Scheduler;
 use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::FileError;
 
@@ -67,7 +68,7 @@ pub fn create(host: &Host, request: &CellRequest, mut judge: Option<&mut NoiseJu
 }
 
 /// The CPUs left for the rest of the system, if the request can be met.
-fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellError> {
+pub(crate) fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellError> {
     let online = layout::online(&host.root)?;
     let missing = request.cpus.without(&online);
     if !missing.is_empty() {
@@ -89,7 +90,9 @@ fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellError> {
     let taken = cells.iter().fold(request.cpus.clone(), |taken, cell| taken.with(&cell.set()));
     let taken = foreign.iter().fold(taken, |taken, claim| taken.with(&claim.cpus()));
     let rest = online.without(&taken);
-    if rest.is_empty() { Err(CellError::NothingLeft(request.cpus.clone())) } else { Ok(rest) }
+    // The kernel puts no thread of its own accord on a CPU that it was started to isolate.
+    let isolated = CpuSet::of_list(&Scheduler::read(&host.root).isolated).unwrap_or_default();
+    if rest.is_subset(&isolated) { Err(CellError::NothingLeft(request.cpus.clone())) } else { Ok(rest) }
 }
 
 fn build(host: &Host, request: &CellRequest, rest: &CpuSet, posted: &mut Posted) -> Result<Record, CellError> {

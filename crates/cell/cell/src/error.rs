@@ -6,6 +6,7 @@ use crate::name::Name;
 use crate::site::SiteError;
 use seatmap_os::CpuSet;
 use seatmap_os::root::FileError;
+use seatmap_os::trusted::shell_escaped;
 use seatmap_statistics::words::agreeing;
 use std::io;
 
@@ -37,8 +38,8 @@ pub enum CellError {
     /// CPUs, or a name, of a cell that another run folder remembers.
     #[error(
         "the cell '{cell}' has {}, and is remembered in {folder}: \
-         'SEATMAP_RUN={folder} seatmap cell destroy {cell}' ends it",
-        .cpus.named()
+         'SEATMAP_RUN={} seatmap cell destroy {cell}' ends it",
+        .cpus.named(), shell_escaped(.folder)
     )]
     Elsewhere {
         /// The other cell.
@@ -60,10 +61,13 @@ pub enum CellError {
         cpus: CpuSet,
     },
     /// No CPU would be left for the rest of the system.
-    #[error("a cell with {} would leave no CPU for everybody else; one must stay", .0.named())]
+    #[error("a cell with {} would leave no CPU for everybody else; one must stay that is not isolated", .0.named())]
     NothingLeft(CpuSet),
     /// More CPUs than there are.
-    #[error("too many CPUs for a cell: {wanted}; free are {free}, and one must stay for everybody else")]
+    #[error(
+        "too many CPUs for a cell: {wanted}; free are {free}, and one must stay for everybody else (CPUs of isolcpus= \
+         are taken only by name, with --cpus)"
+    )]
     TooMany {
         /// The number asked for.
         wanted: usize,

@@ -196,6 +196,28 @@ mod tests {
         serial
     }
 
+    /// CPUs 4 to 7 were isolated at boot for a program that is not Seatmap's.
+    #[test]
+    fn isolated_cpus_are_for_those_who_name_them_and_not_for_everybody_else() {
+        let (_folder, hosts) = computer();
+        let isolated = hosts[0].root.path("/sys/devices/system/cpu/isolated");
+        std::fs::write(isolated, "4-7\n").unwrap();
+        assert_eq!(crate::CpuChoice::of_host(&hosts[0]).unwrap().free.to_string(), "0-3");
+        let refusal = |cpus: &str| {
+            let request = crate::CellRequest {
+                name: "a".parse().unwrap(),
+                cpus: CpuSet::of_list(cpus).unwrap(),
+                require: crate::Backend::Affinity,
+                noise_limit: None,
+                lease_s: None,
+                memory_bytes: 0,
+            };
+            crate::create::check(&hosts[0], &request).err().map(|error| error.to_string())
+        };
+        assert_eq!(refusal("4-7"), None);
+        assert!(refusal("0-3").unwrap().contains("one must stay that is not isolated"));
+    }
+
     #[test]
     fn cells_of_two_folders_are_undone_in_any_order() {
         for order in [[0, 1], [1, 0]] {

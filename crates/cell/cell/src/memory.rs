@@ -4,6 +4,7 @@
 //! vanishes with the guardian. A program in the cell finds it by two variables of its environment.
 
 use crate::change::{Change, What};
+use crate::settings;
 use crate::site::{Site, SiteError};
 use seatmap_os::CpuSet;
 use seatmap_os::layout;
@@ -104,8 +105,11 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
 
 /// Adds to one pool. Returns whether all pages are there; `made` then holds the changes that were tried.
 fn add_to(site: &mut Site<'_>, path: &str, each: u64, made: &mut Vec<Change>) -> Result<bool, SiteError> {
-    let Some(old) = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok()) else { return Ok(false) };
-    let change = Change::of_file(site.root, What::Count, path, &old.saturating_add(each).to_string())?;
+    let number = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok());
+    let (Some(number), Some(set)) = (number, settings::pages(site.root, path)) else { return Ok(false) };
+    // Pages beyond the number that was set are in use: they count as the first of the new ones.
+    let change = Change::of_file(site.root, What::Count, path, &number.saturating_add(each).to_string())?;
+    let change = Change { old: set.to_string(), ..change };
     let refused = site.try_all(vec![change.clone()])?;
     // The kernel adds what it finds, and calls that success.
     let are_there = refused.is_empty() && change.current(site.root).ok().as_ref() == Some(&change.new);
@@ -272,6 +276,12 @@ mod tests {
         let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };
         assert!(!add_pages(&mut site, &[0, 1].into_iter().collect(), 2).unwrap());
         assert_eq!(std::fs::read_to_string(pool(0).join("nr_hugepages")).unwrap().trim(), "3");
+        // Of the three pages the kernel has made two for a program that is there now.
+        std::fs::write(pool(0).join("surplus_hugepages"), "2").unwrap();
+        let mut made = Vec::new();
+        let path = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
+        assert!(add_to(&mut site, path, 2, &mut made).unwrap());
+        assert_eq!((made[0].old.as_str(), made[0].new.as_str()), ("1", "5"));
     }
 
     #[test]

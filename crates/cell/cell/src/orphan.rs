@@ -26,7 +26,7 @@ pub(crate) fn put_back(root: &Root, layout: &Layout, cell: &CpuSet, online: &Cpu
         }
     }
     for path in [settings::DEFAULT_AFFINITY, settings::WORKQUEUES] {
-        if root.read(path).ok().and_then(|text| CpuSet::of_mask(&text)).as_ref() == Some(&narrow) {
+        if settings::value(root, path).ok().and_then(|text| CpuSet::of_mask(&text)).as_ref() == Some(&narrow) {
             let _ = root.write(path, &online.to_mask());
         }
     }
@@ -91,5 +91,9 @@ mod tests {
         assert_eq!((now(settings::WORKQUEUES).as_str(), now(settings::WATCHDOG)), ("7", set("0-2").to_string()));
         let named: Vec<&str> = left.iter().map(|left| left.path.as_str()).collect();
         assert_eq!(named, ["/proc/irq/4/smp_affinity_list", settings::STAT_INTERVAL]);
+        let (_, rest) = left[0].why.split_once('\'').unwrap();
+        let command = rest.split_once('\'').unwrap().0.replace("/proc/", &format!("{}/proc/", folder.path().display()));
+        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        assert_eq!(now("/proc/irq/4/smp_affinity_list"), set("0-2").to_string());
     }
 }

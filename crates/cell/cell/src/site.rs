@@ -3,6 +3,7 @@
 use crate::change::{Change, What};
 use crate::fault;
 use crate::journal::{Journal, Line};
+use crate::settings;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::root::{FileError, Root};
@@ -95,7 +96,7 @@ impl Site<'_> {
     /// The change that keeps the cell's CPUs out of a file that holds CPUs; `None` where none is needed or possible.
     #[must_use]
     pub fn keep_out(&self, what: What, path: &str) -> Option<Change> {
-        let old = self.root.read(path).ok()?;
+        let old = settings::value(self.root, path).ok()?;
         let spell = |set: &CpuSet| if what == What::CpuMask { set.to_mask() } else { set.to_string() };
         let found = if what == What::CpuMask { CpuSet::of_mask(&old) } else { CpuSet::of_list(&old) }?;
         let new = spell(&found.outside(&self.cell, &self.rest));

@@ -22,6 +22,12 @@ pub(crate) fn set_affinity(folder: &str, cpus: &str) -> Result<(), FileError> {
     set.give(tid_of(folder)?).map_err(at(folder))
 }
 
+/// The command that gives threads a mask.
+pub(crate) fn command(mask: &CpuSet, tids: &[Tid]) -> String {
+    let commands: Vec<String> = tids.iter().map(|tid| format!("taskset -pc {mask} {tid}")).collect();
+    commands.join("; ")
+}
+
 pub(crate) fn tid_of(folder: &str) -> Result<Tid, FileError> {
     folder.strip_prefix("/proc/").and_then(|tid| tid.parse().ok()).ok_or_else(|| gone(folder))
 }
@@ -45,5 +51,23 @@ mod tests {
         let folder = task.folder();
         assert!(mask(&Root::new("/"), &folder, Some(task.started_ticks)).is_ok());
         assert!(mask(&Root::new("/"), &folder, Some(1)).unwrap_err().is_absent());
+    }
+
+    #[test]
+    fn a_command_gives_each_thread_its_mask() {
+        let whole: CpuSet = affinity::current().unwrap().into_iter().collect();
+        let narrow: CpuSet = whole.iter().take(1).collect();
+        let mut sleepers: Vec<_> =
+            (0..2).map(|_| std::process::Command::new("sleep").arg("60").spawn().unwrap()).collect();
+        let tids: Vec<Tid> = sleepers.iter().map(|child| child.id() as Tid).collect();
+        tids.iter().for_each(|tid| narrow.give(*tid).unwrap());
+        let output = std::process::Command::new("sh").args(["-c", &command(&whole, &tids)]).output().unwrap();
+        let masks: Vec<CpuSet> = tids.iter().map(|tid| affinity::whole(*tid).unwrap()).collect();
+        sleepers.iter_mut().for_each(|child| {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        });
+        assert!(output.status.success(), "{output:?}");
+        assert!(masks.iter().all(|mask| *mask == whole), "{masks:?}");
     }
 }

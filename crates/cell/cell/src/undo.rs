@@ -230,7 +230,7 @@ fn counts(root: &Root, journal: &Journal) -> Vec<Line> {
 /// The value that a number shall have, and the one that it has. A cell that was never whole may have got less than it
 /// asked for. No cell has gone since it was begun, so that the number at that time is the least that may be left.
 fn left_of(root: &Root, change: &Change, stage: Stage) -> Option<(u64, u64)> {
-    let (old, current) = (number(&change.old), number(&root.read(&change.path).ok()?));
+    let (old, current) = (number(&change.old), settings::pages(root, &change.path)?);
     let fewer = current.saturating_sub(number(&change.new).saturating_sub(old));
     Some((if stage == Stage::Building { fewer.max(old.min(current)) } else { fewer }, current))
 }

@@ -5,6 +5,8 @@ mod args;
 mod files_needed;
 mod known_values;
 #[cfg(test)]
+mod mentioned;
+#[cfg(test)]
 mod misread_tests;
 mod progress;
 mod verbs;

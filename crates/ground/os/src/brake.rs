@@ -3,6 +3,7 @@
 //!
 //! As with quotas, any group from a thread's own up to the root may have one.
 
+use crate::mounts;
 use crate::quota;
 use crate::root::Root;
 
@@ -22,7 +23,17 @@ pub enum BrakeKind {
         /// The bytes from which on.
         high_bytes: u64,
     },
+    /// `cpu.rt_runtime_us`, `sched_rt_runtime_us`: the kernel stops threads with a real-time policy that have had this
+    /// share of a period, in percent.
+    RealTime {
+        /// The share.
+        percent: f64,
+    },
 }
+
+/// The limit on the real-time threads of the whole computer; -1 means none, also for groups (`rt_bandwidth_enabled`).
+const REAL_TIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
+const REAL_TIME_PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";
 
 /// One such setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +73,25 @@ impl Brake {
         Some(Brake { stops, ..Brake::new(root, folder, "memory.high", BrakeKind::Memory { high_bytes }) })
     }
 
+    /// That on the real-time threads of the group of version 1 in this folder. A group with nothing has none.
+    pub(crate) fn on_real_time(root: &Root, folder: &str) -> Option<Self> {
+        let percent = share(root, &format!("{folder}/cpu.rt_runtime_us"), &format!("{folder}/cpu.rt_period_us"))?;
+        Some(Brake::new(root, folder, "cpu.rt_runtime_us", BrakeKind::RealTime { percent }))
+    }
+
+    /// That on all real-time threads; `None` where there is no limit at all.
+    pub(crate) fn on_real_time_of_all(root: &Root) -> Option<Self> {
+        let percent = share(root, REAL_TIME, REAL_TIME_PERIOD)?;
+        Some(Brake {
+            group: "/".to_owned(),
+            file: REAL_TIME.to_owned(),
+            kind: BrakeKind::RealTime { percent },
+            stops: None,
+            unit: None,
+            is_read_only: mounts::is_read_only(root, REAL_TIME),
+        })
+    }
+
     fn new(root: &Root, folder: &str, name: &str, kind: BrakeKind) -> Self {
         Brake {
             group: String::new(),
@@ -82,6 +112,10 @@ impl Brake {
             BrakeKind::Memory { high_bytes } => {
                 format!("slowed down above {} MiB of memory (memory.high)", high_bytes >> 20)
             }
+            BrakeKind::RealTime { percent } => {
+                let name = self.file.rsplit('/').next().unwrap_or_default();
+                format!("limited to {percent} % of a CPU for threads with a real-time policy ({name})")
+            }
         }
     }
 
@@ -92,6 +126,13 @@ impl Brake {
     }
 }
 
+/// A share of a period, in percent; `None` where it is nothing, all, or not told.
+fn share(root: &Root, runtime: &str, period: &str) -> Option<f64> {
+    let number = |file: &str| root.read(file).ok()?.trim().parse::<i64>().ok();
+    let (runtime_us, period_us) = (number(runtime)?, number(period)?);
+    (0 < runtime_us && runtime_us < period_us).then(|| 100.0 * runtime_us as f64 / period_us as f64)
+}
+
 /// The command that takes the setting in this file away.
 #[must_use]
 pub fn release(file: &str, unit: Option<&str>) -> String {
@@ -100,6 +141,8 @@ pub fn release(file: &str, unit: Option<&str>) -> String {
         ("cpu.idle", Some(unit)) => format!("systemctl set-property --runtime {unit} CPUWeight=100"),
         ("memory.high", Some(unit)) => format!("systemctl set-property --runtime {unit} MemoryHigh=infinity"),
         ("cpu.idle", None) => format!("echo 0 > {file}"),
+        // A group gets no more than the group above it has, so that the limit is taken from all.
+        ("cpu.rt_runtime_us" | "sched_rt_runtime_us", _) => format!("echo -1 > {REAL_TIME}"),
         _ => format!("echo max > {file}"),
     }
 }

@@ -7,11 +7,12 @@
 mod located;
 
 use crate::Tid;
-use crate::brake::Brake;
+use crate::brake::{Brake, BrakeKind};
 use crate::mounts::{self, Mount};
 use crate::quota::Quota;
 use crate::root::{FileError, Root};
 use located::Located;
+use std::collections::HashSet;
 
 /// The inode of the first cgroup namespace (`PROC_CGROUP_INIT_INO` of `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
@@ -58,11 +59,19 @@ impl Groups {
         self.unseen.as_deref()
     }
 
-    /// The threads in the group that limits the CPU time, without those of the groups below it; `None` where the
-    /// kernel does not list them.
+    /// The threads that are in the group of CPUs and in that of CPU time, without those of the groups below; `None`
+    /// where the kernel lists neither. Version 1 has a hierarchy for each, and a thread may have a group of its own in
+    /// either.
     #[must_use]
     pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
-        located::threads(root, &self.time.as_ref()?.folder())
+        let listed = |group: &Option<Located>| located::threads(root, &group.as_ref()?.folder());
+        match (listed(&self.time), listed(&self.cpuset)) {
+            (Some(of_time), Some(of_cpus)) => {
+                let of_cpus: HashSet<Tid> = of_cpus.into_iter().collect();
+                Some(of_time.into_iter().filter(|tid| of_cpus.contains(tid)).collect())
+            }
+            (of_time, of_cpus) => of_time.or(of_cpus),
+        }
     }
 
     /// Whether nothing is known of them.
@@ -89,6 +98,9 @@ pub struct Limits {
     pub quotas: Vec<Quota>,
     /// The other settings of these groups that hold their members back.
     pub brakes: Vec<Brake>,
+    /// The tightest limit on the time of members with a real-time policy, of a group of version 1 or of the whole
+    /// computer. It holds nobody else back.
+    pub real_time: Option<Brake>,
 }
 
 /// The CPUs that one group lists.
@@ -187,6 +199,7 @@ impl Hierarchies {
             nodes: inherited(&["cpuset.mems.effective", "cpuset.effective_mems", "cpuset.mems"]),
             quotas: groups.time.as_ref().map(|found| found.quotas(root)).unwrap_or_default(),
             brakes: brakes(root, groups),
+            real_time: real_time(root, groups),
         }
     }
 
@@ -236,6 +249,18 @@ fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
     let on_memory = |folder: &str| Brake::on_memory(root, folder).into_iter().collect();
     let memory = groups.memory.iter().flat_map(|found| found.brakes(on_memory));
     time.chain(memory).collect()
+}
+
+/// The tightest limit on real-time threads. Groups count only while the kernel limits the whole computer.
+fn real_time(root: &Root, groups: &Groups) -> Option<Brake> {
+    let of_all = Brake::on_real_time_of_all(root)?;
+    let of_groups = groups
+        .time
+        .iter()
+        .flat_map(|found| found.brakes(|folder| Brake::on_real_time(root, folder).into_iter().collect()));
+    // Of two that are as tight, that of the computer is named.
+    let share = |brake: &Brake| if let BrakeKind::RealTime { percent } = brake.kind { percent } else { f64::INFINITY };
+    std::iter::once(of_all).chain(of_groups).min_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
 /// Whether a folder is another one or below it.

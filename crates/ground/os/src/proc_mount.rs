@@ -27,7 +27,7 @@ pub enum ProcError {
     /// It belongs to another PID namespace.
     #[error(
         "/proc belongs to another PID namespace: its process numbers are not those of this one, where this process is \
-         {pid}; start the namespace with 'unshare --mount-proc', or run Seatmap outside it"
+         {pid}; start the namespace with 'unshare --pid --fork --mount-proc', or run Seatmap outside it"
     )]
     Foreign {
         /// This process, as its namespace counts.

@@ -76,7 +76,7 @@ pub enum TrustError {
         owner: u32,
     },
     /// A folder or file that others may write.
-    #[error("other users can write '{path}' (mode {mode:04o}); run 'chmod go-w {path}' or name another folder")]
+    #[error("other users can write '{path}' (mode {mode:04o}); run 'chmod go-w {}' or name another folder", shell_escaped(&.path.display().to_string()))]
     Writable {
         /// The folder or file.
         path: PathBuf,
@@ -84,7 +84,7 @@ pub enum TrustError {
         mode: u32,
     },
     /// A secret that others may read.
-    #[error("other users can read '{path}' (mode {mode:04o}), which holds a secret; run 'chmod 600 {path}'")]
+    #[error("other users can read '{path}' (mode {mode:04o}), which holds a secret; run 'chmod 600 {}'", shell_escaped(&.path.display().to_string()))]
     Readable {
         /// The file.
         path: PathBuf,
@@ -97,6 +97,13 @@ pub enum TrustError {
     /// A name with a slash, or that of a folder.
     #[error("'{}' is not the name of a file", .0.display())]
     NotAName(OsString),
+}
+
+/// A path as a word of a command that stands in quotation marks: a shell takes each character as it is.
+#[must_use]
+pub fn shell_escaped(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%".contains(c);
+    path.chars().flat_map(|c| (!is_plain(c)).then_some('\\').into_iter().chain([c])).collect()
 }
 
 impl TrustError {

@@ -8,6 +8,7 @@ use seatmap_host::topology::{self, TopologyError};
 use seatmap_machine::import::{self, Format, ImportError, Note};
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_os::state::host_name;
+use seatmap_os::trusted::shell_escaped;
 use seatmap_sim::catalog::{self, Model};
 use seatmap_sim::{ModelError, SimError};
 use std::io;
@@ -309,6 +310,7 @@ impl Machine {
         let typed = &self.typed;
         match (capability, &self.kind) {
             (Capability::RunsLines | Capability::RunsChannels, MachineKind::Profile(_)) => {
+                let typed = shell_escaped(typed);
                 format!("'seatmap model fit {typed} -o twin.toml' makes a model that can")
             }
             (Capability::RunsLines | Capability::RunsChannels, MachineKind::Description(..)) => {

@@ -4,6 +4,7 @@ use seatmap_machine::Environment;
 use seatmap_os::CpuList;
 use seatmap_os::Root;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::layout;
 use seatmap_os::quota::Quotas;
 use seatmap_os::small;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[must_use]
 pub fn read() -> Environment {
     let cpuinfo = small::read("/proc/cpuinfo").unwrap_or_default();
+    let root = Root::new("/");
     let cpus = Cpus::read().ok();
     let offline = cpus.as_ref().map(Cpus::offline).filter(|offline| !offline.is_empty());
     Environment {
@@ -20,8 +22,8 @@ pub fn read() -> Environment {
         kernel: small::read("/proc/sys/kernel/osrelease"),
         cpu_model: model_in(&cpuinfo),
         microcode: small::value_of(&cpuinfo, "microcode"),
-        governor: governor(),
-        turbo: turbo(),
+        governor: governor(&root),
+        turbo: turbo(&root),
         smt: small::read("/sys/devices/system/cpu/smt/control"),
         thp: small::read("/sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| chosen(&text)),
         bios: bios(),
@@ -29,7 +31,7 @@ pub fn read() -> Environment {
         mitigations: mitigations(),
         cpuset: cpus.map(|cpus| CpuList(cpus.allowed).to_string()),
         offline: offline.map(|offline| CpuList(offline).to_string()),
-        quota: Some(Quotas::of_self(&Root::new("/")).words()),
+        quota: Some(Quotas::of_self(&root).words()),
     }
 }
 
@@ -111,10 +113,11 @@ fn arm_part(cpuinfo: &str) -> Option<String> {
 }
 
 /// The governor of all CPUs; `mixed` if they differ; `None` if we cannot set the frequency.
-fn governor() -> Option<String> {
-    let online = Cpus::read().ok()?.online;
+#[must_use]
+pub fn governor(root: &Root) -> Option<String> {
+    let online = layout::online(root).ok()?;
     let path = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
-    let found: BTreeSet<String> = online.iter().filter_map(|cpu| small::read(path(cpu))).collect();
+    let found: BTreeSet<String> = online.iter().filter_map(|cpu| root.read(&path(cpu)).ok()).collect();
     match found.len() {
         0 => None,
         1 => found.into_iter().next(),
@@ -122,9 +125,11 @@ fn governor() -> Option<String> {
     }
 }
 
-fn turbo() -> Option<bool> {
-    let intel = small::read("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|text| text == "0");
-    intel.or_else(|| small::read("/sys/devices/system/cpu/cpufreq/boost").map(|text| text == "1"))
+/// Whether the processor may run faster while few cores are busy; `None` where the kernel does not say.
+#[must_use]
+pub fn turbo(root: &Root) -> Option<bool> {
+    let intel = root.read("/sys/devices/system/cpu/intel_pstate/no_turbo").ok().map(|text| text == "0");
+    intel.or_else(|| root.read("/sys/devices/system/cpu/cpufreq/boost").ok().map(|text| text == "1"))
 }
 
 /// The word in brackets: `always [madvise] never`.

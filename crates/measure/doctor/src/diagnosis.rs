@@ -1,5 +1,7 @@
 //! One finding: the subject that was examined, its state, and the remedy.
 
+use crate::Remedy;
+
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
@@ -39,5 +41,5 @@ pub struct Diagnosis {
     /// The state that was found, and its effect on a measurement.
     pub found: String,
     /// The remedy, where there is one.
-    pub remedy: Option<String>,
+    pub remedy: Option<Remedy>,
 }

@@ -19,17 +19,17 @@ mod boot;
 mod irqs;
 mod pinned;
 mod remains;
-mod settings;
-mod surroundings;
+pub(crate) mod settings;
+pub(crate) mod surroundings;
 mod text;
 
-use crate::{Diagnosis, Severity};
+use crate::{Diagnosis, Remedy, Severity};
 use backend::Backend;
 use irqs::Irqs;
 use seatmap_cell::settings_lock::{self, Held};
 use seatmap_machine::Topology;
-use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::{CpuList, Root};
 
 /// Examines this computer for the needs of isolating these CPUs; takes several milliseconds. Settings are written,
 /// and restored, only where `may_try` says so.
@@ -39,20 +39,21 @@ pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosi
     let asked = CpuList(cpus.to_vec());
     if cpus.is_empty() || online.iter().all(|cpu| cpus.contains(cpu)) {
         let found = format!("CPUs {asked}: a cell needs at least one CPU, and must leave one to the system");
-        return vec![finding("isolation", Severity::No, found, Some("name fewer with --cpus".into()))];
+        return vec![finding("isolation", Severity::No, found, Some(Remedy::advice("name fewer with --cpus")))];
     }
     match may_try.then(settings_lock::take).transpose() {
         Ok(held) => examine_with(topology, cpus, &online, held.as_ref()),
         Err(error) => {
             let found = format!("not tried: {error}");
-            vec![finding("isolation", Severity::Info, found, Some("try again when it is done".into()))]
+            vec![finding("isolation", Severity::Info, found, Some(Remedy::advice("try again when it is done")))]
         }
     }
 }
 
 fn examine_with(topology: &Topology, cpus: &[u32], online: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
+    let root = Root::new("/");
     let (backend, irqs) = (Backend::examine(cpus, held), Irqs::examine(cpus, held));
-    let boot = boot::Boot::read();
+    let boot = boot::Boot::read(&root);
     let examined = format!("examined for {}", CpuList(cpus.to_vec()).named());
     let mut found = vec![
         finding("cell", Severity::Info, examined, None),
@@ -63,8 +64,8 @@ fn examine_with(topology: &Topology, cpus: &[u32], online: &[u32], held: Option<
         boot.interrupts(cpus, online),
         irqs.diagnosis(),
     ];
-    found.extend(settings::examine(cpus, held));
-    found.extend(surroundings::examine(topology, cpus));
+    found.extend(settings::examine(&root, cpus, held));
+    found.extend(surroundings::examine(&root, topology, cpus));
     found.push(remains::diagnosis(topology, cpus, &boot, &irqs));
     found
 }
@@ -78,7 +79,7 @@ pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
     online.iter().filter(|cpu| !kept(cpu)).copied().collect()
 }
 
-fn finding(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<String>) -> Diagnosis {
+fn finding(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<Remedy>) -> Diagnosis {
     Diagnosis { subject, level, found: found.into(), remedy }
 }
 

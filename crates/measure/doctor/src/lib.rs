@@ -6,11 +6,16 @@
 //! | [`isolation`] | the disturbances that a set of CPUs is exposed to |
 //! | [`seats`] | what moves threads from their seats: schedulers, their settings, variables |
 //! | [`diagnosis`] | one finding, with its remedy |
+//! | [`remedy`] | the ways to mend a finding |
 #![deny(missing_docs)]
 
 pub mod diagnosis;
+#[cfg(test)]
+mod fixture;
 pub mod isolation;
 pub mod measuring;
+pub mod remedy;
 pub mod seats;
 
 pub use diagnosis::{Diagnosis, Severity};
+pub use remedy::{Remedy, RemedyKind};

@@ -1,6 +1,6 @@
 //! Finds what will disturb a measurement on this computer, and names the remedies.
 
-use crate::{Diagnosis, Severity};
+use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_host::clock::Source;
 use seatmap_host::{HostClock, environment};
 use seatmap_machine::{Environment, Topology};
@@ -8,14 +8,16 @@ use seatmap_os::CpuList;
 use seatmap_os::Root;
 use seatmap_os::brake::Brake;
 use seatmap_os::cpus::Cpus;
-use seatmap_os::quota::{self, Quotas};
-use seatmap_os::small;
+use seatmap_os::quota::{self, Quota, Quotas};
 use seatmap_os::steal::CpuTime;
-use seatmap_statistics::words::counted;
+use seatmap_statistics::words::{agreeing, counted};
 use std::time::Duration;
 
 /// The time for which stolen time is watched.
 const STEAL_WATCH: Duration = Duration::from_millis(500);
+
+/// Whether the second threads of cores run: `on`, `off`, `forceoff` (Documentation/ABI, sysfs-devices-system-cpu).
+const SMT_CONTROL: &str = "/sys/devices/system/cpu/smt/control";
 
 /// Clock steps from which single batches blur: at 50 round trips a batch, 10 ns are the 0.2 ns that a figure may hide.
 const COARSE_STEP_NS: f64 = 10.0;
@@ -27,36 +29,49 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     std::thread::sleep(STEAL_WATCH);
     let steal_percent = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
     let environment = environment::read();
+    let root = Root::new("/");
     let mut found = vec![
         clock(&HostClock::calibrated()),
         hypervisor(&environment),
         steal(steal_percent),
-        governor(environment.governor.as_deref()),
-        turbo(environment.turbo),
         smt(topology),
         load(environment.load_average, topology.pus.len()),
-        numa_balancing(topology, small::read("/proc/sys/kernel/numa_balancing").as_deref()),
     ];
-    let quotas = Quotas::of_self(&Root::new("/"));
-    let online = seatmap_os::layout::online(&Root::new("/")).map_or(1, |all| all.len());
+    found.extend(of_settings(&root, topology));
+    let quotas = Quotas::of_self(&root);
+    let online = seatmap_os::layout::online(&root).map_or(1, |all| all.len());
     found.push(quota(&quotas, online));
     found.extend(quotas.brakes.iter().map(brake));
     match Cpus::read() {
-        Ok(cpus) => found.extend([cpuset(&cpus), offline(&cpus)]),
+        Ok(cpus) => found.extend([cpuset(&cpus), offline(&root, &cpus)]),
         Err(error) => found.push(diagnosis("cpuset", Severity::Info, format!("not known: {error}"), None)),
     }
     found
 }
 
-fn diagnosis(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<&str>) -> Diagnosis {
-    Diagnosis { subject, level, found: found.into(), remedy: remedy.map(str::to_owned) }
+/// Settings of the frequency and of the memory.
+pub(crate) fn of_settings(root: &Root, topology: &Topology) -> [Diagnosis; 3] {
+    [
+        governor(root, environment::governor(root).as_deref()),
+        turbo(root, environment::turbo(root)),
+        numa_balancing(root, topology),
+    ]
+}
+
+fn diagnosis(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<Remedy>) -> Diagnosis {
+    Diagnosis { subject, level, found: found.into(), remedy }
 }
 
 fn clock(clock: &HostClock) -> Diagnosis {
     let found = format!("{}, step {:.2} ns", clock.source().word(), clock.step_ns());
     if clock.source() == Source::Kernel {
         let remedy = "the processor shows no invariant counter; in a VM, let the host pass it on (invtsc)";
-        return diagnosis("clock", Severity::No, found + "; each reading costs tens of ns", Some(remedy));
+        return diagnosis(
+            "clock",
+            Severity::No,
+            found + "; each reading costs tens of ns",
+            Some(Remedy::advice(remedy)),
+        );
     }
     match clock.step_ns() > COARSE_STEP_NS {
         true => diagnosis("clock", Severity::Info, found + ": coarse; batches are made longer to make up for it", None),
@@ -71,7 +86,7 @@ fn hypervisor(environment: &Environment) -> Diagnosis {
         Some(name) => {
             let found = format!("{name}: its host may move or stop vCPUs, so one pair can show several distances");
             let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' marks the pairs hit";
-            diagnosis("hypervisor", Severity::No, found, Some(remedy))
+            diagnosis("hypervisor", Severity::No, found, Some(Remedy::advice(remedy)))
         }
     }
 }
@@ -82,32 +97,32 @@ fn steal(percent: Option<f64>) -> Diagnosis {
     };
     let found = format!("{percent:.1} % of the CPU time went to other guests while watching");
     match percent > 1.0 {
-        true => diagnosis("steal", Severity::No, found, Some("use a quieter or dedicated host")),
+        true => diagnosis("steal", Severity::No, found, Some(Remedy::advice("use a quieter or dedicated host"))),
         false => diagnosis("steal", Severity::Ok, found, None),
     }
 }
 
-fn governor(name: Option<&str>) -> Diagnosis {
+fn governor(root: &Root, name: Option<&str>) -> Diagnosis {
     match name {
         Some("performance") => diagnosis("governor", Severity::Ok, "performance", None),
         Some(name) => {
-            let remedy =
-                "for file in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance > $file; done";
+            let files = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
+            let remedy = Remedy::write_matching(root, RemedyKind::SetGovernor, files, "performance");
             diagnosis("governor", Severity::Fix, format!("{name}: the frequency follows the load"), Some(remedy))
         }
         None => diagnosis("governor", Severity::Info, "the frequency is not this system's to set", None),
     }
 }
 
-fn turbo(allowed: Option<bool>) -> Diagnosis {
+fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
     match allowed {
         Some(false) => diagnosis("turbo", Severity::Ok, "off", None),
         Some(true) => {
             let found = "on: a distance measured with few busy cores is shorter than with many";
-            let remedy = match small::read("/sys/devices/system/cpu/intel_pstate/no_turbo") {
-                Some(_) => "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
-                None => "echo 0 > /sys/devices/system/cpu/cpufreq/boost",
-            };
+            let of_intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
+            let (path, off) =
+                if root.has(of_intel) { (of_intel, "1") } else { ("/sys/devices/system/cpu/cpufreq/boost", "0") };
+            let remedy = Remedy::write(root, RemedyKind::TurnTurboOff, path, off);
             diagnosis("turbo", Severity::Fix, found, Some(remedy))
         }
         None => diagnosis("turbo", Severity::Info, "not known", None),
@@ -126,7 +141,7 @@ fn smt(topology: &Topology) -> Diagnosis {
                 "{threads} a core: whatever runs on a sibling slows the pair measured",
                 threads = counted(threads, "PU")
             );
-            diagnosis("smt", Severity::Info, found, Some("keep siblings idle while measuring"))
+            diagnosis("smt", Severity::Info, found, Some(Remedy::advice("keep siblings idle while measuring")))
         }
     }
 }
@@ -135,26 +150,26 @@ fn load(average: Option<f64>, pus: usize) -> Diagnosis {
     let Some(average) = average else { return diagnosis("load", Severity::Info, "not known", None) };
     let found = format!("load average {average:.2} on {}", counted(pus, "PU"));
     match average > 0.25 * pus as f64 {
-        true => diagnosis(
-            "load",
-            Severity::Fix,
-            found,
-            Some("stop other programs; interrupted batches are thrown away and counted"),
-        ),
+        true => {
+            let remedy = Remedy::advice("stop other programs; interrupted batches are thrown away and counted");
+            diagnosis("load", Severity::Fix, found, Some(remedy))
+        }
         false => diagnosis("load", Severity::Ok, found, None),
     }
 }
 
-fn numa_balancing(topology: &Topology, setting: Option<&str>) -> Diagnosis {
+fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
     let subject = "numa balancing";
+    let path = "/proc/sys/kernel/numa_balancing";
+    let setting = root.read(path).ok();
     if topology.pus.iter().any(|pu| pu.numa.is_none()) {
         return diagnosis(subject, Severity::Info, "not known: the kernel does not say which nodes there are", None);
     }
     // A kernel that is built without it has no such file.
-    if topology.count(|pu| pu.numa) < 2 || matches!(setting, None | Some("0")) {
+    if topology.count(|pu| pu.numa) < 2 || matches!(setting.as_deref(), None | Some("0")) {
         return diagnosis(subject, Severity::Ok, "off, or one node", None);
     }
-    let remedy = "echo 0 > /proc/sys/kernel/numa_balancing";
+    let remedy = Remedy::write(root, RemedyKind::TurnNumaBalancingOff, path, "0");
     diagnosis(subject, Severity::Fix, "on: the kernel may move the page that holds the line", Some(remedy))
 }
 
@@ -173,29 +188,32 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let (group, words) = (&tightest.group, tightest.words());
     let found =
         format!("the control group {group} may use {words}: the kernel stops its members when it is used up{used_up}");
-    if quotas.all.iter().any(|quota| quota.is_read_only) {
-        let remedy = format!("ask whoever started this container to raise the quota of the control group {group}");
-        return diagnosis(subject, Severity::Fix, found, Some(&remedy));
-    }
     // The kernel gives a group of version 1 no more than the group above it has: the outermost is raised first.
-    let low = quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64);
-    let raised: Vec<String> =
-        low.map(|quota| quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus)).collect();
-    match raised.is_empty() {
-        true => diagnosis(subject, Severity::Ok, format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU")), None),
-        false => diagnosis(subject, Severity::Fix, found, Some(&raised.join("; "))),
+    let low: Vec<&Quota> = quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
+    if low.is_empty() {
+        return diagnosis(subject, Severity::Ok, format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU")), None);
     }
+    let closed: Vec<&str> = low.iter().filter(|quota| quota.is_read_only).map(|quota| quota.group.as_str()).collect();
+    let remedy = if closed.is_empty() {
+        let raise = |quota: &&Quota| quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus);
+        Remedy::new(RemedyKind::RaiseQuota, low.iter().map(raise).collect::<Vec<_>>().join("; "))
+    } else {
+        let closed = closed.join(" and ");
+        let ask = format!("ask whoever started this container to raise the quota of the control group {closed}");
+        Remedy::advice(ask)
+    };
+    diagnosis(subject, Severity::Fix, found, Some(remedy))
 }
 
 /// Another setting of a control group that holds its members back.
 fn brake(brake: &Brake) -> Diagnosis {
     let found = format!("the control group {} is {}", brake.group, brake.words());
     let remedy = if brake.is_read_only {
-        format!("ask whoever started this container to change {}", brake.file)
+        Remedy::advice(format!("ask whoever started this container to change {}", brake.file))
     } else {
-        brake.release()
+        Remedy::new(RemedyKind::ReleaseGroup, brake.release())
     };
-    diagnosis("group", Severity::Fix, found, Some(&remedy))
+    diagnosis("group", Severity::Fix, found, Some(remedy))
 }
 
 fn cpuset(cpus: &Cpus) -> Diagnosis {
@@ -211,48 +229,49 @@ fn cpuset(cpus: &Cpus) -> Diagnosis {
     match cpus.allowed.len() < cpus.online.len() {
         true => {
             let found = format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
-            diagnosis(
-                "cpuset",
-                Severity::Info,
-                found,
-                Some("start it outside taskset or the cgroup to measure the others"),
-            )
+            let remedy = Remedy::advice("start it outside taskset or the cgroup to measure the others");
+            diagnosis("cpuset", Severity::Info, found, Some(remedy))
         }
         false => diagnosis("cpuset", Severity::Ok, format!("all online CPUs, {allowed}"), None),
     }
 }
 
-fn offline(cpus: &Cpus) -> Diagnosis {
+pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
+    let subject = "offline";
     let offline = cpus.offline();
-    match offline.is_empty() {
-        true => diagnosis("offline", Severity::Ok, "no CPU is offline", None),
-        false => {
-            let are = if offline.len() == 1 { "is" } else { "are" };
-            let online = |cpu: &u32| format!("echo 1 > /sys/devices/system/cpu/cpu{cpu}/online");
-            let remedy: Vec<String> = offline.iter().map(online).collect();
-            let found = format!("{} {are} offline and will be missing", CpuList(offline).named());
-            diagnosis("offline", Severity::Info, found, Some(&remedy.join("; ")))
-        }
+    if offline.is_empty() {
+        return diagnosis(subject, Severity::Ok, "no CPU is offline", None);
     }
+    let are = agreeing(offline.len(), "is", "are");
+    let switches: Vec<String> = offline.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
+    // While SMT is off the kernel refuses to start the second threads of cores one by one.
+    let remedy = match root.read(SMT_CONTROL).as_deref() {
+        Ok("off") => Remedy::write(root, RemedyKind::AllowSmt, SMT_CONTROL, "on"),
+        Ok("forceoff") => Remedy::advice("start the kernel without nosmt=force, or turn SMT on in the firmware"),
+        _ => Remedy::write_all(root, RemedyKind::BringOnline, &switches, "1"),
+    };
+    let found = format!("{} {are} offline and will be missing", CpuList(offline).named());
+    diagnosis(subject, Severity::Info, found, Some(remedy))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Fixture;
     use seatmap_machine::Pu;
-    use seatmap_os::quota::Quota;
 
     #[test]
     fn what_disturbs_has_a_remedy() {
-        assert_eq!(governor(Some("powersave")).level, Severity::Fix);
-        assert_eq!(governor(Some("performance")).level, Severity::Ok);
-        assert_eq!(turbo(Some(true)).level, Severity::Fix);
+        let root = Root::new("/nowhere");
+        assert_eq!(governor(&root, Some("powersave")).level, Severity::Fix);
+        assert_eq!(governor(&root, Some("performance")).level, Severity::Ok);
+        assert_eq!(turbo(&root, Some(true)).level, Severity::Fix);
         assert_eq!(steal(Some(3.0)).level, Severity::No);
         assert_eq!(load(Some(2.0), 4).level, Severity::Fix);
         assert_eq!(load(Some(0.2), 4).level, Severity::Ok);
         let (present, online, allowed) = (vec![0, 1, 2], vec![0, 1], vec![1]);
         let cpus = Cpus { present, online, allowed, set_apart: Vec::new() };
-        assert!(cpuset(&cpus).remedy.is_some() && offline(&cpus).found.contains("CPU 2 is"));
+        assert!(cpuset(&cpus).remedy.is_some() && offline(&root, &cpus).found.contains("CPU 2 is"));
         let apart = Cpus { set_apart: vec![0], ..cpus };
         assert_eq!((cpuset(&apart).level, cpuset(&apart).remedy), (Severity::Ok, None));
     }
@@ -281,7 +300,7 @@ mod tests {
         };
         let found = quota(&read(), 2);
         assert!(found.level == Severity::Fix && found.found.contains("0.4 CPUs in periods of 50 ms"), "{found:?}");
-        let remedy = found.remedy.unwrap();
+        let remedy = found.remedy.unwrap().text;
         assert!(remedy.starts_with("echo 200000 100000 > ") && remedy.contains("; echo 100000 > "), "{remedy}");
         assert!(std::process::Command::new("sh").args(["-c", &remedy]).status().unwrap().success());
         assert_eq!(quota(&read(), 2).level, Severity::Ok);
@@ -295,16 +314,18 @@ mod tests {
         let pus = |nodes: u32| Topology {
             pus: (0..2).map(|os| Pu { os, numa: Some(os % nodes), ..Pu::default() }).collect(),
         };
-        assert_eq!(numa_balancing(&pus(2), Some("1")).level, Severity::Fix);
-        assert_eq!(numa_balancing(&pus(1), Some("1")).level, Severity::Ok);
-        assert_eq!(numa_balancing(&pus(2), Some("0")).level, Severity::Ok);
+        let fixture = |setting: &str| Fixture::new(&[("/proc/sys/kernel/numa_balancing", setting)]);
+        assert_eq!(numa_balancing(&fixture("1").root, &pus(2)).level, Severity::Fix);
+        assert_eq!(numa_balancing(&fixture("1").root, &pus(1)).level, Severity::Ok);
+        assert_eq!(numa_balancing(&fixture("0").root, &pus(2)).level, Severity::Ok);
     }
 
     #[test]
     fn what_is_not_known_is_not_well() {
         let unknown = Topology::unknown([0, 1]);
-        let found = [hypervisor(&Environment::default()), smt(&unknown), numa_balancing(&unknown, Some("1"))];
-        for found in found.into_iter().chain([steal(None), governor(None), turbo(None), load(None, 2)]) {
+        let root = Root::new("/nowhere");
+        let found = [hypervisor(&Environment::default()), smt(&unknown), numa_balancing(&root, &unknown)];
+        for found in found.into_iter().chain([steal(None), governor(&root, None), turbo(&root, None), load(None, 2)]) {
             assert_eq!(found.level, Severity::Info, "{found:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! Finds what moves threads from their seats on this computer, or seats them otherwise: the scheduler, its settings,
 //! and variables of the environment.
 
-use crate::{Diagnosis, Severity};
+use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_os::CpuSet;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::root::Root;
@@ -25,7 +25,7 @@ pub fn examine(root: &Root, environment: impl IntoIterator<Item = (OsString, OsS
     vec![scheduler(&kernel), cache_aware(&kernel), fair_server(root, &kernel), bound_by(&environ)]
 }
 
-fn diagnosis(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<String>) -> Diagnosis {
+fn diagnosis(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<Remedy>) -> Diagnosis {
     Diagnosis { subject, level, found: found.into(), remedy }
 }
 
@@ -36,12 +36,8 @@ fn scheduler(kernel: &Scheduler) -> Diagnosis {
         None => diagnosis("scheduler", Severity::Ok, "the kernel's own", None),
         Some(name) => {
             let found = format!("'{name}' is loaded (sched_ext): threads on single CPUs may wait longer under it");
-            diagnosis(
-                "scheduler",
-                Severity::Fix,
-                found,
-                Some("end the program that loaded it (systemctl stop scx)".into()),
-            )
+            let remedy = Remedy::advice("end the program that loaded it: the kernel's own takes over");
+            diagnosis("scheduler", Severity::Fix, found, Some(remedy))
         }
     }
 }
@@ -79,7 +75,7 @@ fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
     let has = agreeing(active.len(), "has", "have");
     let found = format!("active on {}, which {has} no tick: it interrupts real-time threads there", active.named());
     let remedy = format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words(&active));
-    diagnosis(subject, Severity::Fix, found, Some(remedy))
+    diagnosis(subject, Severity::Fix, found, Some(Remedy::new(RemedyKind::StopFairServer, remedy)))
 }
 
 fn words(cpus: &CpuSet) -> String {
@@ -96,7 +92,8 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
         false => {
             let told =
                 format!("{} will bind threads of programs started here, whatever their seats", binding.join(", "));
-            diagnosis("variables", Severity::Fix, told, Some(format!("unset {}", binding.join(" "))))
+            let remedy = Remedy::new(RemedyKind::UnsetVariables, format!("unset {}", binding.join(" ")));
+            diagnosis("variables", Severity::Fix, told, Some(remedy))
         }
     }
 }
@@ -104,17 +101,15 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Fixture;
 
     fn found(files: &[(&str, &str)], environment: &[(&str, &str)]) -> Vec<(&'static str, Severity, String)> {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        for (path, text) in files {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        let fixture = Fixture::new(files);
         let environment = environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let entries = examine(&root, environment).into_iter();
-        entries.map(|entry| (entry.subject, entry.level, entry.remedy.unwrap_or_default())).collect()
+        let entries = examine(&fixture.root, environment).into_iter();
+        entries
+            .map(|entry| (entry.subject, entry.level, entry.remedy.map_or_else(String::new, |remedy| remedy.text)))
+            .collect()
     }
 
     #[test]

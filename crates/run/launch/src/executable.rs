@@ -211,7 +211,12 @@ fn checked(path: PathBuf) -> Result<PathBuf, ProgramError> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refused("its folder may not be entered"),
         Err(_) => Err(ProgramError::Absent(shown())),
         Ok(found) if found.is_dir() => refused("is a folder"),
-        Ok(_) if !may_execute(&path) => refused("may not be executed; 'chmod +x' allows it"),
+        Ok(found) if !may_execute(&path) && found.mode() & 0o111 == 0 => {
+            refused("may not be executed; 'chmod +x' on it allows that")
+        }
+        Ok(_) if !may_execute(&path) => refused(
+            "may be executed by others alone, or lies on a file system that is mounted 'noexec'; copy it elsewhere",
+        ),
         Ok(found) if gains_rights(&path, &found) => Err(ProgramError::Privileged(shown())),
         Ok(_) => Ok(path),
     }
@@ -276,12 +281,23 @@ mod tests {
     }
 
     #[test]
+    fn a_file_without_the_right_to_be_executed_gets_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program");
+        std::fs::write(&file, "#!/bin/sh\n").unwrap();
+        let found = || find(&[file.to_str().unwrap()]);
+        assert!(found().unwrap_err().to_string().contains("'chmod +x' on it"));
+        assert!(std::process::Command::new("chmod").arg("+x").arg(&file).status().unwrap().success());
+        found().unwrap();
+    }
+
+    #[test]
     fn refusals_say_why() {
         let refusal = |command: &[&str]| find(command).unwrap_err().to_string();
         insta::assert_snapshot!(refusal(&[]), @"no program to run; put it after --");
         insta::assert_snapshot!(refusal(&["no-such-program"]), @"no-such-program: there is no such program");
         insta::assert_snapshot!(refusal(&["/usr"]), @"/usr: is a folder");
-        insta::assert_snapshot!(refusal(&["/proc/version"]), @"/proc/version: may not be executed; 'chmod +x' allows it");
+        insta::assert_snapshot!(refusal(&["/proc/version"]), @"/proc/version: may not be executed; 'chmod +x' on it allows that");
         insta::assert_snapshot!(refusal(&["sh", "a\0b"]), @"an argument holds a zero byte");
     }
 }

@@ -1,9 +1,9 @@
 //! The limits of control groups on processes and single threads, from the first look to the last.
 
 use crate::files::Files;
-use crate::seating::{CpusetLevel, Group, GroupBrake, Quota};
+use crate::seating::{CpusetLevel, Group, GroupBrake, Quota, Thread};
 use seatmap_os::Tid;
-use seatmap_os::brake::Brake;
+use seatmap_os::brake::{Brake, BrakeKind};
 use seatmap_os::hierarchy::{Groups, Hierarchies, Limits, members_below};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -17,6 +17,8 @@ pub(crate) struct Limiting {
     at_first: HashMap<String, u64>,
     now: HashMap<Groups, Limits>,
     members: HashMap<Groups, BTreeSet<Tid>>,
+    /// The groups of threads that allow other CPUs than the groups of their processes.
+    apart: HashMap<Tid, Group>,
     /// The threads that each group lists.
     listed: HashMap<Groups, Option<HashSet<Tid>>>,
 }
@@ -30,6 +32,7 @@ impl Limiting {
             at_first: HashMap::new(),
             now: HashMap::new(),
             members: HashMap::new(),
+            apart: HashMap::new(),
             listed: HashMap::new(),
         };
         for pid in pids {
@@ -49,6 +52,7 @@ impl Limiting {
             self.at_first.extend(quotas.chain(brakes));
         }
         self.members.clear();
+        self.apart.clear();
         self.listed.clear();
     }
 
@@ -67,8 +71,9 @@ impl Limiting {
         let here = tids.iter().copied().filter(|tid| !elsewhere.contains(tid));
         self.members.entry(groups.clone()).or_default().extend(here);
         for tid in &elsewhere {
-            if let Some(groups) = self.groups(files, pid, *tid) {
-                self.members.entry(groups).or_default().insert(*tid);
+            if let Some(own) = self.groups(files, pid, *tid) {
+                self.note_apart(*tid, &own, &groups);
+                self.members.entry(own).or_default().insert(*tid);
             }
         }
         if groups.is_empty() {
@@ -76,6 +81,21 @@ impl Limiting {
         }
         let at_first = &self.at_first;
         self.now.get(&groups).map(|limits| group(limits, at_first))
+    }
+
+    /// Keeps the group of a thread that may use other CPUs than its process.
+    fn note_apart(&mut self, tid: Tid, own: &Groups, of_process: &Groups) {
+        let cpus = |groups: &Groups| self.now.get(groups).and_then(|limits| limits.cpus.as_deref());
+        if cpus(own) != cpus(of_process)
+            && let Some(limits) = self.now.get(own)
+        {
+            self.apart.insert(tid, group(limits, &self.at_first));
+        }
+    }
+
+    /// The group of a thread, where it allows other CPUs than the group of its process.
+    pub fn apart(&self, tid: Tid) -> Option<Group> {
+        self.apart.get(&tid).cloned()
     }
 
     /// The groups of a thread, whose limits are read once.
@@ -120,17 +140,23 @@ impl Limiting {
     }
 
     /// The other settings that hold back threads that were looked at since the last turn, by file.
-    pub fn brakes(&self) -> Vec<GroupBrake> {
+    pub fn brakes<'a>(&self, threads: impl Iterator<Item = &'a Thread>) -> Vec<GroupBrake> {
         let mut by_file: HashMap<&str, GroupBrake> = HashMap::new();
         for (groups, limits) in &self.now {
             let tids = self.members.get(groups);
-            for brake in &limits.brakes {
+            for brake in limits.brakes.iter().chain(&limits.real_time) {
                 let all = by_file.entry(&brake.file).or_insert_with(|| self.brake(brake));
                 all.tids.extend(tids.into_iter().flatten());
             }
         }
         let mut brakes: Vec<GroupBrake> = by_file.into_values().collect();
-        brakes.iter_mut().for_each(|brake| brake.tids.sort_unstable());
+        let is_real_time = |thread: &&Thread| ["fifo", "rr"].contains(&thread.policy.as_str());
+        let real_time: HashSet<Tid> = threads.filter(is_real_time).map(|thread| thread.tid).collect();
+        for brake in &mut brakes {
+            brake.tids.retain(|tid| brake.real_time_percent.is_none() || real_time.contains(tid));
+            brake.tids.sort_unstable();
+        }
+        brakes.retain(|brake| brake.real_time_percent.is_none() || !brake.tids.is_empty());
         brakes.sort_by(|a, b| a.file.cmp(&b.file));
         brakes
     }
@@ -141,6 +167,10 @@ impl Limiting {
             group: brake.group.clone(),
             file: brake.file.clone(),
             words: brake.words(),
+            real_time_percent: match brake.kind {
+                BrakeKind::RealTime { percent } => Some(percent),
+                _ => None,
+            },
             stops_watched: before.and_then(|before| brake.stops?.checked_sub(*before)),
             tids: Vec::new(),
             unit: brake.unit.clone(),

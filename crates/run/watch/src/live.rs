@@ -315,7 +315,7 @@ impl Live {
         }
         if is_due {
             self.quotas = self.limiting.quotas(&self.files);
-            self.brakes = self.limiting.brakes();
+            self.brakes = self.limiting.brakes(self.seen.values().map(|seen| &seen.thread));
         }
         self.processes.values_mut().for_each(|process| process.threads = 0);
         for (pid, _) in self.seen.keys() {

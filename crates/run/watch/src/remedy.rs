@@ -34,11 +34,13 @@ pub enum RemedyKind {
     OrdinaryPolicy,
     /// Sends an interrupt to other CPUs.
     MoveInterrupt,
+    /// Lets real-time threads run without end.
+    LiftThrottling,
 }
 
 impl RemedyKind {
     /// Every kind.
-    pub const ALL: [RemedyKind; 12] = [
+    pub const ALL: [RemedyKind; 13] = [
         RemedyKind::Bind,
         RemedyKind::Seat,
         RemedyKind::MoveMemory,
@@ -51,6 +53,7 @@ impl RemedyKind {
         RemedyKind::Continue,
         RemedyKind::OrdinaryPolicy,
         RemedyKind::MoveInterrupt,
+        RemedyKind::LiftThrottling,
     ];
 }
 
@@ -109,6 +112,11 @@ impl Remedy {
     /// Takes away the setting in a file of a control group.
     pub fn release_group(file: &str, unit: Option<&str>) -> Self {
         Remedy::new(RemedyKind::ReleaseGroup, brake::release(file, unit))
+    }
+
+    /// Takes the limit on real-time threads away, which a file of a control group or of the computer holds.
+    pub fn lift_throttling(file: &str) -> Self {
+        Remedy::new(RemedyKind::LiftThrottling, brake::release(file, None))
     }
 
     /// Writes the CPUs of a control group.

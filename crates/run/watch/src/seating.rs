@@ -112,6 +112,9 @@ pub struct Thread {
     pub forced_switches: u64,
     /// Changes of CPU since it began; null where the kernel does not say.
     pub migrations: Option<u64>,
+    /// Its own control group, where that allows other CPUs than the group of its process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<Group>,
 }
 
 /// A CPU that a thread was found on.
@@ -213,10 +216,14 @@ pub struct Quota {
 pub struct GroupBrake {
     /// The group's path below its hierarchy; `/` for the group that is mounted.
     pub group: String,
-    /// The file that holds the setting: `cpu.idle`, `cpu.uclamp.max` or `memory.high` of the group.
+    /// The file that holds the setting: `cpu.idle`, `cpu.uclamp.max`, `memory.high` or `cpu.rt_runtime_us` of the
+    /// group, or `sched_rt_runtime_us` of the computer.
     pub file: String,
     /// The setting in words.
     pub words: String,
+    /// The share of a CPU that it leaves threads with a real-time policy, in percent, where it limits these alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real_time_percent: Option<f64>,
     /// The number of times that it stopped a member in the watched time; null where the kernel does not count.
     pub stops_watched: Option<u64>,
     /// The chosen threads that are in the group or below it, by number.

@@ -146,7 +146,8 @@ impl Watcher {
         let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));
         let processes = self.processes(&found, ended_ns);
         let quotas = self.limiting.quotas(&self.files);
-        let brakes = self.limiting.brakes();
+        let brakes = self.limiting.brakes(found.threads.iter());
+        found.threads.iter_mut().for_each(|thread| thread.group = self.limiting.apart(thread.tid));
         self.limiting.turn();
         self.files.note_the_hidden();
         let looks = 2 + std::mem::take(&mut self.glances);

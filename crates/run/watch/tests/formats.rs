@@ -58,19 +58,12 @@ fn thread() -> Thread {
         voluntary_switches: 1,
         forced_switches: 2,
         migrations: Some(3),
+        group: Some(group()),
     }
 }
 
-fn process() -> Process {
-    let on_node = || vec![OnNode { node: 1, bytes: 4096 }];
-    let mapping = Mapping {
-        name: "heap".into(),
-        address: "7f00".into(),
-        policy: "bind:1".into(),
-        nodes: on_node(),
-        page_bytes: 4096,
-    };
-    let group = Group {
+fn group() -> Group {
+    Group {
         path: "/a".into(),
         cpusets: vec![CpusetLevel {
             file: "/c/a/cpuset.cpus".into(),
@@ -82,6 +75,17 @@ fn process() -> Process {
         quota_cpus: Some(1.5),
         throttled: Some(2),
         throttled_watched: Some(0),
+    }
+}
+
+fn process() -> Process {
+    let on_node = || vec![OnNode { node: 1, bytes: 4096 }];
+    let mapping = Mapping {
+        name: "heap".into(),
+        address: "7f00".into(),
+        policy: "bind:1".into(),
+        nodes: on_node(),
+        page_bytes: 4096,
     };
     let variable = Variable {
         name: "OMP_PLACES".into(),
@@ -98,7 +102,7 @@ fn process() -> Process {
         user: Some(0),
         age_s: 3.5,
         threads: 1,
-        group: Some(group),
+        group: Some(group()),
         variables: vec![variable],
         memory: Some(Memory { nodes: on_node(), own: on_node(), mappings: vec![mapping], huge_bytes: 0 }),
         devices: vec![Device {
@@ -134,6 +138,7 @@ fn brake() -> GroupBrake {
         tids: vec![7],
         unit: None,
         is_read_only: false,
+        real_time_percent: Some(95.0),
     }
 }
 
@@ -192,7 +197,8 @@ fn seatings_have_the_keys_of_the_schema_and_no_others() {
             poorer.pointer_mut(path).unwrap().as_object_mut().unwrap().remove(key);
             let marks_the_kind = path.is_empty() && key == "watched_s" || path == "/threads/0" && key == "mask";
             let is_newer = match path {
-                "/threads/0" => ["is_traced", "mask_before"].contains(&key.as_str()),
+                "/threads/0" => ["is_traced", "group", "mask_before"].contains(&key.as_str()),
+                "/brakes/0" => key == "real_time_percent",
                 "" => ["cells", "brakes"].contains(&key.as_str()),
                 _ => false,
             };

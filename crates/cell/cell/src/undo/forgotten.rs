@@ -2,6 +2,7 @@
 
 use crate::change::{Change, What};
 use crate::journal::Journal;
+use crate::thread_mask;
 use crate::undo::Left;
 use seatmap_os::affinity;
 use seatmap_os::root::Root;
@@ -27,22 +28,22 @@ fn lacking(root: &Root, change: &Change, offline: &CpuSet) -> Option<(CpuSet, Ti
     let old = CpuSet::of_list(&change.old).filter(|old| old.meets(offline))?;
     let now = CpuSet::of_list(&change.current(root).ok()?)?;
     let lost = old.within(offline).without(&now);
-    let tid = crate::thread_mask::tid_of(&change.path).ok()?;
+    let tid = thread_mask::tid_of(&change.path).ok()?;
     (!lost.is_empty()).then_some((old, tid))
 }
 
 fn told(mask: &CpuSet, tids: &[Tid], offline: &CpuSet) -> Left {
-    let first = tids.first().copied().unwrap_or_default();
     let path = match tids {
-        [tid] => format!("the mask of thread {tid}"),
-        // Plural: one has its own words above.
-        many => format!("the mask of {} threads, {first} and others,", many.len()),
+        // Plural: one has its own words below.
+        [first, _, ..] => format!("the mask of {} threads, {first} and others,", tids.len()),
+        one => format!("the mask of thread {}", one.first().copied().unwrap_or_default()),
     };
     let lost = mask.within(offline);
     let why = format!(
         "it was {mask}, and this kernel takes {} out of it while that is offline; once it is back, \
-         'taskset -pc {mask} {first}' puts it back",
+         '{}' puts it back",
         lost.named(),
+        thread_mask::command(mask, tids),
     );
     Left { path, why }
 }
@@ -61,5 +62,6 @@ mod tests {
         );
         let many = told(&set("0-3"), &[7, 9], &set("2")).to_string();
         assert!(many.starts_with("the mask of 2 threads, 7 and others, is not put back"), "{many}");
+        assert!(many.contains("'taskset -pc 0-3 7; taskset -pc 0-3 9' puts it back"), "{many}");
     }
 }

@@ -140,10 +140,9 @@ impl<'a> Family<'a> {
     fn unclear(&self, task: &Task, mask: &CpuSet) -> Left {
         let why = format!(
             "it may run on {} alone, by its own choice or because of the cell, which cannot be told apart; \
-             'taskset -pc {} {}' widens it",
+             '{}' widens it",
             mask.named(),
-            self.open,
-            task.tid
+            thread_mask::command(self.open, &[task.tid])
         );
         Left { path: format!("thread {} ({})", task.tid, task.name), why }
     }

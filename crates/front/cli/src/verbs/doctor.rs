@@ -7,7 +7,7 @@ use seatmap_console::view::ColourChoice;
 use seatmap_console::{here, view};
 use seatmap_doctor::isolation;
 use seatmap_doctor::measuring::examine;
-use seatmap_doctor::{Diagnosis, Severity, seats};
+use seatmap_doctor::{Diagnosis, RemedyKind, Severity, seats};
 use seatmap_machine::Topology;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::root::Root;
@@ -59,6 +59,7 @@ struct Finding<'a> {
     level: &'a str,
     found: &'a str,
     remedy: Option<&'a str>,
+    remedy_kind: Option<RemedyKind>,
 }
 
 impl<'a> Document<'a> {
@@ -67,7 +68,8 @@ impl<'a> Document<'a> {
             subject: diagnosis.subject,
             level: diagnosis.level.word(),
             found: &diagnosis.found,
-            remedy: diagnosis.remedy.as_deref(),
+            remedy: diagnosis.remedy.as_ref().map(|remedy| remedy.text.as_str()),
+            remedy_kind: diagnosis.remedy.as_ref().map(|remedy| remedy.kind),
         };
         let findings = found.iter().map(finding).collect();
         Document { format: "seatmap-doctor/1", machine: here::host_name(), findings }
@@ -78,7 +80,7 @@ fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
     let word = format!("{:<4}", diagnosis.level.word());
     let word = if coloured { format!("\x1b[{}m{word}\x1b[0m", sgr(diagnosis.level)) } else { word };
     let remedy =
-        diagnosis.remedy.as_ref().map(|remedy| format!("\n{:22}-> {}", "", visible(remedy))).unwrap_or_default();
+        diagnosis.remedy.as_ref().map(|remedy| format!("\n{:22}-> {}", "", visible(&remedy.text))).unwrap_or_default();
     format!("{word}  {:<14}  {}{remedy}\n", diagnosis.subject, visible(&diagnosis.found))
 }
 

@@ -7,6 +7,7 @@ use crate::args::{Observe, ObserveChoice};
 use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::{self, Destination};
+use seatmap_document::shell_file;
 use seatmap_launch::{Ending, Executable};
 use seatmap_observe::{Document, End, Means, Observation, ObserveError, Phase, Session, Subject};
 use std::ffi::OsString;
@@ -175,7 +176,7 @@ fn next_step(
     let of_phases = count.map(|count| format!("{count} phases in {}\n", output::visible(&folder)));
     let place = match &typed.output {
         _ if document.pattern.edges.is_empty() || !is_written => String::new(),
-        Some(path) => format!("next: seatmap place --pattern {}\n", output::visible(&path.display().to_string())),
+        Some(path) => format!("next: seatmap place --pattern {}\n", shell_file(&path.display().to_string())),
         None => "next: -o app.pattern.json keeps the pattern for seatmap place\n".to_owned(),
     };
     of_phases.unwrap_or_default() + &place

@@ -44,7 +44,8 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     check(&profile, &typed)?;
     let set_apart = if machine.is_host() { SetApart::read() } else { SetApart::default() };
     if let Some(destination) = destination {
-        write_page(&typed, &destination, &html::page(&profile, &Floor::of(&profile, machine.model())))?;
+        let floor = Floor::of(&profile, machine.model()).with_isolated(set_apart.isolated.clone());
+        write_page(&typed, &destination, &html::page(&profile, &floor))?;
         return if typed.json { output::json(&json(&profile, set_apart)) } else { Ok(()) };
     }
     if typed.json {

@@ -1,5 +1,7 @@
 //! `seatmap doctor`.
 
+mod remedies;
+
 use crate::common::{Place, two_cpus};
 use std::process::Command;
 

@@ -125,12 +125,16 @@ fn perf_sees_the_same_ring() {
 #[test]
 fn what_was_observed_can_be_placed() {
     let Some(place) = ring(500) else { return };
-    let output = place.run(&["observe", "-o", "ring.json", "--phases", "phases", "--", "./ring", "schedule", "pipe"]);
+    let output = place.run(&["observe", "-o", "a ring.json", "--phases", "phases", "--", "./ring", "schedule", "pipe"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && stderr.contains("next: seatmap place --pattern ring.json"), "{stderr}");
-    assert!(output.stdout.is_empty());
-    let placed = place.json(&["place", "--on", "graviton3", "--pattern", "ring.json", "--kicks", "3", "--json"]);
-    assert_eq!(placed["format"], "seatmap-plan/1");
+    assert!(output.status.success() && output.stdout.is_empty(), "{stderr}");
+    let next = stderr.lines().find_map(|line| line.strip_prefix("next: seatmap ")).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec \"$0\" {next} --on graviton3 --kicks 3 --json"), env!("CARGO_BIN_EXE_seatmap")]);
+    shell.envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let placed = shell.current_dir(place.folder()).output().unwrap();
+    let plan: Value = serde_json::from_slice(&placed.stdout).unwrap();
+    assert_eq!(plan["format"], "seatmap-plan/1");
     let shown = place.json(&["pattern", "show", "phases/phase-0.pattern.json", "--json"]);
     assert_eq!(shown["pattern"]["name"].as_str().or(shown["name"].as_str()), Some("ring, phase 0"), "{shown}");
 }

@@ -119,10 +119,12 @@ impl Drawing<'_> {
         let class = if tasks.is_empty() { "free" } else { "taken" };
         let (half, size) = (seat.size / 2.0, number(seat.size));
         let round = number(if seat.is_round { half } else { (seat.size / 8.0).min(3.0) });
+        let is_isolated = self.floor.isolated.contains(&seat.os);
         html! {
             rect.(class) x=(number(seat.at.0 - half)) y=(number(seat.at.1 - half)) width=(size) height=(size) rx=(round)
-                fill=(fill.as_deref().unwrap_or("#ffffff")) stroke="#c4cad1" stroke-width="0.8" {
-                title { (self.named(tasks)) (seat.name) }
+                fill=(fill.as_deref().unwrap_or("#ffffff")) stroke="#c4cad1" stroke-width="0.8"
+                stroke-dasharray=[is_isolated.then_some("2 1.5")] {
+                title { (self.named(tasks)) (seat.name) @if is_isolated { ", isolated at boot" } }
             }
         }
     }

@@ -57,6 +57,8 @@ pub struct Floor {
     labels: Vec<Label>,
     /// How wide a wire may be drawn.
     lane: f64,
+    /// The CPUs that the kernel was started to isolate, by OS index.
+    isolated: Vec<u32>,
 }
 
 impl Floor {
@@ -73,6 +75,12 @@ impl Floor {
             _ => levels::floor(profile),
         };
         floor.fitted()
+    }
+
+    /// The same floor, with CPUs marked that the kernel was started to isolate.
+    #[must_use]
+    pub fn with_isolated(self, isolated: Vec<u32>) -> Self {
+        Floor { isolated, ..self }
     }
 
     /// Without empty room at its right and lower sides.

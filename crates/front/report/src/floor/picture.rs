@@ -4,6 +4,7 @@ use super::legend::{self, legend};
 use super::{Comparison, Floor};
 use crate::svg::number;
 use maud::{Markup, html};
+use seatmap_os::CpuList;
 
 /// Room around a standalone picture, and between its two halves.
 const MARGIN: f64 = 24.0;
@@ -121,6 +122,11 @@ pub(crate) fn machine(floor: &Floor) -> Markup {
     html! {
         (inline(floor, "The machine", &drawing.markup()))
         @if !floor.homes.is_empty() { p.hint { "Diamonds are homes of lines." } }
+        @if !floor.isolated.is_empty() {
+            p.hint {
+                "CPUs with a dashed edge are isolated (isolcpus=): " (CpuList(floor.isolated.clone())) ". No thread is put there that does not ask."
+            }
+        }
     }
 }
 

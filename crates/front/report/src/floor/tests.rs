@@ -304,3 +304,13 @@ proptest! {
         prop_assert_eq!(text.matches("class=\"taken\"").count(), 2 * taken);
     }
 }
+
+#[test]
+fn isolated_cpus_are_marked_and_named() {
+    let profile = bare(&small_ring());
+    let floor = |isolated: &[u32]| machine(&Floor::of(&profile, None).with_isolated(isolated.to_vec())).into_string();
+    let [plain, marked] = [floor(&[]), floor(&[1, 2])];
+    assert!(!plain.contains("stroke-dasharray") && !plain.contains("isolcpus"));
+    assert_eq!(marked.matches("stroke-dasharray").count(), 2);
+    assert!(marked.contains("are isolated (isolcpus=): 1,2."), "{marked}");
+}

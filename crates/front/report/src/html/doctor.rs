@@ -2,7 +2,7 @@
 
 use super::{document, head};
 use maud::{Markup, html};
-use seatmap_doctor::{Diagnosis, Severity};
+use seatmap_doctor::{Diagnosis, RemedyKind, Severity};
 use seatmap_statistics::words::counted;
 
 /// The order in which findings are listed: those that can be fixed come first.
@@ -55,7 +55,7 @@ fn table(found: &[&Diagnosis]) -> Markup {
             tbody { @for diagnosis in found { tr {
                 th scope="row" { (diagnosis.subject) " " span.level.(class(diagnosis.level)) { (diagnosis.level.word()) } }
                 td.wide { (diagnosis.found) }
-                td.wide { @if let Some(remedy) = &diagnosis.remedy { code { (remedy) } } @else { "-" } }
+                td.wide { @if let Some(remedy) = &diagnosis.remedy { @if remedy.kind == RemedyKind::Advice { (remedy.text) } @else { code { (remedy.text) } } } @else { "-" } }
             } } }
         }
     }
@@ -73,9 +73,11 @@ fn class(level: Severity) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_doctor::Remedy;
 
     fn of(subject: &'static str, level: Severity) -> Diagnosis {
-        let remedy = (level == Severity::Fix).then(|| "echo <x>".to_owned());
+        let remedy =
+            (level == Severity::Fix).then(|| Remedy { kind: RemedyKind::GatherSeldom, text: "echo <x>".to_owned() });
         Diagnosis { subject, level, found: format!("{subject} is so"), remedy }
     }
 

@@ -157,3 +157,38 @@ proptest! {
         let _ = Hierarchies::limits(&root, &hierarchies.groups(&root, 7, &format!("9:cpuset:{path}\n{text}")));
     }
 }
+
+/// A thread of the process is in a group of its own for CPUs, and in its process's for CPU time.
+#[test]
+fn threads_in_another_group_of_either_kind_are_elsewhere() {
+    let files = [("/set/in/tasks", "7\n8\n"), ("/cpu/other/tasks", "7\n8\n9\n")];
+    let (_folder, root) = computer(V1, &files);
+    let groups = Hierarchies::read(&root).groups(&root, 7, "9:cpuset:/box/in\n8:cpu,cpuacct:/box/other\n0::/\n");
+    assert_eq!(groups.threads(&root), Some(vec![7, 8]));
+}
+
+#[test]
+fn the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted() {
+    let all = "/proc/sys/kernel/sched_rt_runtime_us";
+    let files = [
+        (all, "950000\n"),
+        ("/proc/sys/kernel/sched_rt_period_us", "1000000\n"),
+        ("/cpu/in/cpu.rt_runtime_us", "200000\n"),
+        ("/cpu/in/cpu.rt_period_us", "1000000\n"),
+        ("/cpu/cpu.rt_runtime_us", "950000\n"),
+        ("/cpu/cpu.rt_period_us", "1000000\n"),
+        ("/cpu/none/cpu.rt_runtime_us", "0\n"),
+        ("/cpu/none/cpu.rt_period_us", "1000000\n"),
+    ];
+    let (folder, root) = computer(V1, &files);
+    let limit = |group: &str| {
+        let groups = Hierarchies::read(&root).groups(&root, 7, &format!("8:cpu,cpuacct:/box/{group}\n"));
+        Hierarchies::limits(&root, &groups).real_time
+    };
+    let of_group = limit("in").unwrap();
+    assert_eq!((of_group.kind, &*of_group.file), (BrakeKind::RealTime { percent: 20.0 }, "/cpu/in/cpu.rt_runtime_us"));
+    assert_eq!(limit("none").unwrap().file, all, "members of a group with nothing have no such policy");
+    let command = of_group.release().replace("/proc/", &format!("{}/proc/", folder.path().display()));
+    assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+    assert_eq!((limit("in"), limit("none")), (None, None));
+}

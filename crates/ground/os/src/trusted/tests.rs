@@ -257,3 +257,27 @@ fn a_folder_of_ones_own_in_any_other() {
         assert!(matches!(private_folder(&folder), Err(TrustError::Foreign { .. })));
     }
 }
+
+/// The command of an error, executed: the same file is then trusted.
+#[test]
+fn the_command_of_an_error_takes_the_rights_away() {
+    let (_base, own) = scene();
+    let folder = own.join("Zoë's two words");
+    plain::create_dir(&folder).unwrap();
+    let execute = |error: TrustError| {
+        let sentence = error.to_string();
+        let (_, rest) = sentence.split_once("run '").unwrap();
+        let command = rest.split_once("' or ").map_or_else(|| rest.strip_suffix('\'').unwrap(), |(command, _)| command);
+        assert!(std::process::Command::new("sh").args(["-c", command]).status().unwrap().success(), "{command}");
+    };
+    chmod(&folder, 0o777);
+    execute(TrustedFolder::open(&folder).unwrap_err());
+    let trusted = TrustedFolder::open(&folder).unwrap();
+    let file = folder.join("secret");
+    plain::write(&file, "sesame").unwrap();
+    chmod(&file, 0o666);
+    execute(trusted.file("secret", Open::Read).unwrap_err());
+    trusted.file("secret", Open::Read).unwrap();
+    execute(read_secret(&file).unwrap_err());
+    assert_eq!(read_secret(&file).unwrap(), b"sesame");
+}

@@ -3,7 +3,7 @@
 use super::finding;
 use super::pinned::last_free;
 use super::text::{read, shown};
-use crate::{Diagnosis, Severity};
+use crate::{Diagnosis, Remedy, Severity};
 use seatmap_cell::settings_lock::Held;
 use seatmap_os::Root;
 use seatmap_os::layout::Layout;
@@ -80,7 +80,7 @@ impl Backend {
                 let remedy = "as root, outside a container, for CPUs that no cell has (seatmap cell list); or isolcpus= \
                               on the kernel's command line";
                 let found = format!("affinity only: others may come to CPUs {} ({reason})", shown(cpus));
-                return finding(subject, Severity::Fix, found, Some(remedy.to_owned()));
+                return finding(subject, Severity::Fix, found, Some(Remedy::advice(remedy)));
             }
         };
         finding(subject, Severity::Ok, found, None)
@@ -167,7 +167,7 @@ impl Drop for Lent {
 fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus).ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
-    let is_safe = keeps_masks(&read("/proc/sys/kernel/osrelease").unwrap_or_default());
+    let is_safe = keeps_masks(&read(&Root::new("/"), "/proc/sys/kernel/osrelease").unwrap_or_default());
     let (partition, evidence) = if is_safe { ("isolated", Evidence::Tried) } else { ("member", Evidence::Spared) };
     let group = Throwaway::new(root)?;
     group.keep("cpuset.cpus", &cpu.to_string())?;
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_cpu_that_a_cell_has_may_be_why() {
         let told = Backend::Affinity("v1: Invalid argument".into()).diagnosis(&[1]);
-        assert!(told.remedy.is_some_and(|remedy| remedy.contains("that no cell has")));
+        assert!(told.remedy.is_some_and(|remedy| remedy.text.contains("that no cell has")));
     }
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {

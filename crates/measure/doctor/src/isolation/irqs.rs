@@ -2,7 +2,7 @@
 
 use super::finding;
 use super::text::shown;
-use crate::{Diagnosis, Severity};
+use crate::{Diagnosis, Remedy, Severity};
 use seatmap_cell::settings_lock::Held;
 use seatmap_os::{CpuSet, Root, irq};
 use std::io;
@@ -82,7 +82,12 @@ impl Irqs {
             }
             (count, true) => {
                 let found = format!("{count} come here; without root's rights it cannot be tried whether they move");
-                return finding(subject, Severity::Info, found, Some("sudo seatmap doctor --try".into()));
+                return finding(
+                    subject,
+                    Severity::Info,
+                    found,
+                    Some(Remedy::advice("run 'seatmap doctor --try' as root")),
+                );
             }
         }
         if self.unmovable.is_empty() {
@@ -98,7 +103,7 @@ impl Irqs {
         let found =
             format!("{} can be moved, {} cannot: {}{more}", self.movable, self.unmovable.len(), named.join(", "));
         let remedy = "choose CPUs that they do not come to, or let the device have fewer queues (ethtool -L)";
-        finding(subject, Severity::No, found, Some(remedy.into()))
+        finding(subject, Severity::No, found, Some(Remedy::advice(remedy)))
     }
 
     /// Those of the CPUs that interrupts are bound to.

@@ -5,7 +5,7 @@ use super::finding;
 use super::irqs::Irqs;
 use super::surroundings::neighbours;
 use super::text::shown;
-use crate::{Diagnosis, Severity};
+use crate::{Diagnosis, Remedy, Severity};
 use seatmap_host::environment;
 use seatmap_machine::Topology;
 
@@ -34,7 +34,7 @@ pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &I
 impl Remains<'_> {
     fn diagnosis(&self) -> Diagnosis {
         let (subject, reasons, cpus) = ("what remains", self.reasons(), shown(self.cpus));
-        let remedy = Some(format!("seatmap noise --cpus {cpus} measures it"));
+        let remedy = Some(Remedy::advice(format!("'seatmap noise --cpus {cpus}' measures it")));
         match reasons.is_empty() {
             true => finding(subject, Severity::Ok, format!("on CPUs {cpus}: nothing known"), remedy),
             false => finding(subject, Severity::Info, format!("on CPUs {cpus}: {}", reasons.join("; ")), remedy),

@@ -2,29 +2,31 @@
 
 use super::finding;
 use super::text::{as_mask, list, mask, read, shown};
-use crate::{Diagnosis, Severity};
+use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_cell::settings_lock::Held;
-use seatmap_os::Root;
-use seatmap_os::cpus::Cpus;
+use seatmap_os::{Root, layout};
 
 /// Seconds between two rounds of gathering statistics that count as seldom.
 const SELDOM_S: u64 = 10;
 
 const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
 
+/// The memory of the pages that [`huge_pages`] asks for. The kernel has to find them in one piece each, and so needs
+/// more that is free.
+const POOL_PAGES: u64 = 32;
+
 /// Looks at all of them, and tries those that need the lock where it is held.
-pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
-    let sysctl = |name: &str| read(&format!("/proc/sys/{name}"));
-    let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
+pub(crate) fn examine(root: &Root, cpus: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
+    let online = layout::online(root).map(|online| online.list().0).unwrap_or_default();
     let others: Vec<u32> = online.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
     let mut found = vec![
-        throttling(sysctl("kernel/sched_rt_runtime_us").as_deref()),
-        workqueues(read(WORKQUEUE).as_deref(), cpus, &others, held),
-        watchdog(sysctl("kernel/watchdog").as_deref(), sysctl("kernel/watchdog_cpumask").as_deref(), cpus, &others),
-        statistics(sysctl("vm/stat_interval").as_deref()),
-        thp(read("/sys/kernel/mm/transparent_hugepage/enabled").as_deref()),
+        throttling(root),
+        workqueues(root, cpus, &others, held),
+        watchdog(root, cpus, &others),
+        statistics(root),
+        thp(root),
     ];
-    found.extend(nodes(cpus).into_iter().map(huge_pages));
+    found.extend(nodes(root, cpus).iter().map(|node| huge_pages(root, node)));
     found
 }
 
@@ -33,71 +35,84 @@ fn unknown(subject: &'static str) -> Diagnosis {
 }
 
 /// Real-time throttling (sched(7)): it stops threads, and only those of SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
-fn throttling(runtime_us: Option<&str>) -> Diagnosis {
+fn throttling(root: &Root) -> Diagnosis {
     let subject = "rt throttling";
-    match runtime_us {
+    let path = "/proc/sys/kernel/sched_rt_runtime_us";
+    match read(root, path).as_deref() {
         None => unknown(subject),
         Some("-1") => finding(subject, Severity::Ok, "off", None),
         Some(runtime) => {
             let found = format!("SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not");
-            finding(subject, Severity::Info, found, Some("echo -1 > /proc/sys/kernel/sched_rt_runtime_us".into()))
+            finding(
+                subject,
+                Severity::Info,
+                found,
+                Some(Remedy::write(root, RemedyKind::TurnThrottlingOff, path, "-1")),
+            )
         }
     }
 }
 
 /// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is written over
 /// itself to see whether it can be set.
-fn workqueues(own: Option<&str>, cpus: &[u32], others: &[u32], held: Option<&Held>) -> Diagnosis {
+fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) -> Diagnosis {
     let subject = "workqueues";
-    let Some((own, members)) = own.and_then(|own| Some((own, mask(own)?))) else { return unknown(subject) };
+    let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
+    let Some((members, own)) = own else { return unknown(subject) };
     if !members.iter().any(|cpu| cpus.contains(cpu)) {
         return finding(subject, Severity::Ok, "run elsewhere", None);
     }
-    let tried = held.map(|_| Root::new("/").write(WORKQUEUE, own).is_ok() && read(WORKQUEUE).as_deref() == Some(own));
+    let tried = held.map(|_| root.write(WORKQUEUE, &own).is_ok() && read(root, WORKQUEUE).as_ref() == Some(&own));
     let found = match tried {
         Some(true) => "unbound ones run here too",
-        Some(false) => "unbound ones run here too, and the mask cannot be set from here",
+        Some(false) => {
+            let found = "unbound ones run here too, and the mask cannot be set from here";
+            let advice = format!("let root write {} to {WORKQUEUE}, outside a container", as_mask(others));
+            return finding(subject, Severity::No, found, Some(Remedy::advice(advice)));
+        }
         None => "unbound ones run here too; whether the mask can be set is not tried, --try does",
     };
-    finding(subject, Severity::Fix, found, Some(format!("echo {} > {WORKQUEUE}", as_mask(others))))
+    finding(
+        subject,
+        Severity::Fix,
+        found,
+        Some(Remedy::write(root, RemedyKind::MoveWorkqueues, WORKQUEUE, &as_mask(others))),
+    )
 }
 
-fn watchdog(on: Option<&str>, watched: Option<&str>, cpus: &[u32], others: &[u32]) -> Diagnosis {
+fn watchdog(root: &Root, cpus: &[u32], others: &[u32]) -> Diagnosis {
     let subject = "watchdog";
-    let (Some(on), Some(watched)) = (on, watched) else { return unknown(subject) };
-    match on != "0" && list(watched).iter().any(|cpu| cpus.contains(cpu)) {
-        true => {
-            let remedy = format!("echo {} > /proc/sys/kernel/watchdog_cpumask", shown(others));
-            finding(subject, Severity::Fix, "wakes a thread on each CPU every few seconds", Some(remedy))
-        }
-        false => finding(subject, Severity::Ok, "leaves these CPUs alone", None),
+    let path = "/proc/sys/kernel/watchdog_cpumask";
+    let Some(on) = read(root, "/proc/sys/kernel/watchdog") else { return unknown(subject) };
+    let Some(watched) = read(root, path) else { return unknown(subject) };
+    if on == "0" || !list(&watched).iter().any(|cpu| cpus.contains(cpu)) {
+        return finding(subject, Severity::Ok, "leaves these CPUs alone", None);
     }
+    let remedy = Remedy::write(root, RemedyKind::MoveWatchdog, path, &shown(others));
+    finding(subject, Severity::Fix, "wakes a thread on each CPU every few seconds", Some(remedy))
 }
 
-fn statistics(interval_s: Option<&str>) -> Diagnosis {
+fn statistics(root: &Root) -> Diagnosis {
     let subject = "vm statistics";
-    let Some(seconds) = interval_s.and_then(|text| text.parse::<u64>().ok()) else { return unknown(subject) };
-    match seconds >= SELDOM_S {
-        true => finding(subject, Severity::Ok, format!("gathered every {seconds} s"), None),
-        false => {
-            let found = format!("gathered on each CPU every {seconds} s");
-            finding(subject, Severity::Fix, found, Some("echo 120 > /proc/sys/vm/stat_interval".into()))
-        }
+    let path = "/proc/sys/vm/stat_interval";
+    let Some(seconds) = read(root, path).and_then(|text| text.parse::<u64>().ok()) else { return unknown(subject) };
+    if seconds >= SELDOM_S {
+        return finding(subject, Severity::Ok, format!("gathered every {seconds} s"), None);
     }
+    let found = format!("gathered on each CPU every {seconds} s");
+    let remedy = Remedy::write(root, RemedyKind::GatherSeldom, path, "120");
+    finding(subject, Severity::Fix, found, Some(remedy))
 }
 
-fn thp(setting: Option<&str>) -> Diagnosis {
+fn thp(root: &Root) -> Diagnosis {
     let subject = "thp";
-    match setting {
+    let path = "/sys/kernel/mm/transparent_hugepage/enabled";
+    match read(root, path) {
         None => unknown(subject),
         Some(text) if text.contains("[always]") => {
-            let remedy = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
-            finding(
-                subject,
-                Severity::Fix,
-                "always: page faults and khugepaged compact memory at times",
-                Some(remedy.into()),
-            )
+            let found = "always: page faults and khugepaged compact memory at times";
+            let remedy = Remedy::write(root, RemedyKind::HugePagesOnRequest, path, "madvise");
+            finding(subject, Severity::Fix, found, Some(remedy))
         }
         Some(_) => finding(subject, Severity::Ok, "only where a program asks for it", None),
     }
@@ -108,19 +123,23 @@ struct Node {
     name: String,
     total: u64,
     free: u64,
+    /// Free memory in KiB; `None` where the kernel does not say.
+    free_kib: Option<u64>,
 }
 
 /// The nodes of these CPUs, where they have a pool of 2 MiB pages.
-fn nodes(cpus: &[u32]) -> Vec<Node> {
-    let (root, folder) = (Root::new("/"), "/sys/devices/system/node");
+fn nodes(root: &Root, cpus: &[u32]) -> Vec<Node> {
+    let folder = "/sys/devices/system/node";
     let node = |name: String| {
-        let near = list(&read(&format!("{folder}/{name}/cpulist"))?);
-        let count = |file: &str| read(&format!("{folder}/{name}/hugepages/hugepages-2048kB/{file}"))?.parse().ok();
+        let near = list(&read(root, &format!("{folder}/{name}/cpulist"))?);
+        let count =
+            |file: &str| read(root, &format!("{folder}/{name}/hugepages/hugepages-2048kB/{file}"))?.parse().ok();
+        let free_kib = read(root, &format!("{folder}/{name}/meminfo")).and_then(|text| free_kib(&text));
         let (total, free) = (count("nr_hugepages")?, count("free_hugepages")?);
-        near.iter().any(|cpu| cpus.contains(cpu)).then_some(Node { name, total, free })
+        near.iter().any(|cpu| cpus.contains(cpu)).then_some(Node { name, total, free, free_kib })
     };
     // The kernel refuses huge pages on a node without memory.
-    let has_memory = read(&format!("{folder}/has_memory")).map(|text| list(&text));
+    let has_memory = read(root, &format!("{folder}/has_memory")).map(|text| list(&text));
     let is_full = |name: &String| {
         let number = name.strip_prefix("node").and_then(|number| number.parse().ok());
         has_memory.as_ref().is_none_or(|nodes| number.is_some_and(|number| nodes.contains(&number)))
@@ -128,58 +147,88 @@ fn nodes(cpus: &[u32]) -> Vec<Node> {
     root.folders(folder).unwrap_or_default().into_iter().filter(is_full).filter_map(node).collect()
 }
 
-fn huge_pages(node: Node) -> Diagnosis {
+/// The free memory in a node's `meminfo`: `Node 0 MemFree: 11796480 kB`.
+fn free_kib(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find(|line| line.contains(" MemFree:"))?;
+    line.split_whitespace().rev().nth(1)?.parse().ok()
+}
+
+fn huge_pages(root: &Root, node: &Node) -> Diagnosis {
+    let subject = "huge pages";
     let found = format!("{}: {} free of {} (2 MiB each)", node.name, node.free, node.total);
-    match node.free {
-        0 => {
-            let path = format!("/sys/devices/system/node/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
-            finding("huge pages", Severity::Fix, found, Some(format!("echo {} > {path}", node.total + 32)))
-        }
-        _ => finding("huge pages", Severity::Ok, found, None),
+    if node.free > 0 {
+        return finding(subject, Severity::Ok, found, None);
     }
+    let needed_kib = 2 * POOL_PAGES * 2048;
+    if node.free_kib.is_some_and(|free| free < needed_kib) {
+        let advice = format!("{} needs {} MiB of free memory first", node.name, needed_kib >> 10);
+        return finding(subject, Severity::Fix, found, Some(Remedy::advice(advice)));
+    }
+    let path = format!("/sys/devices/system/node/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
+    let pages = (node.total + POOL_PAGES).to_string();
+    finding(subject, Severity::Fix, found, Some(Remedy::write(root, RemedyKind::FillHugePages, &path, &pages)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Fixture;
 
-    fn told(found: &Diagnosis) -> (Severity, &str) {
-        (found.level, found.remedy.as_deref().unwrap_or_default())
+    fn level(examined: fn(&Root) -> Diagnosis, files: &[(&str, &str)]) -> Severity {
+        examined(&Fixture::new(files).root).level
     }
 
     #[test]
-    fn what_disturbs_has_a_remedy_for_these_cpus() {
-        let found = watchdog(Some("1"), Some("0-3"), &[2, 3], &[0, 1]);
-        assert_eq!(told(&found), (Severity::Fix, "echo 0,1 > /proc/sys/kernel/watchdog_cpumask"));
-        assert_eq!(watchdog(Some("1"), Some("0-1"), &[2, 3], &[0, 1]).level, Severity::Ok);
-        assert_eq!(watchdog(Some("0"), Some("0-3"), &[2, 3], &[0, 1]).level, Severity::Ok);
-        assert_eq!(told(&statistics(Some("1"))), (Severity::Fix, "echo 120 > /proc/sys/vm/stat_interval"));
-        assert_eq!(statistics(Some("120")).level, Severity::Ok);
-        assert_eq!(thp(Some("[always] madvise never")).level, Severity::Fix);
-        assert_eq!(thp(Some("always [madvise] never")).level, Severity::Ok);
-        assert_eq!(throttling(Some("950000")).level, Severity::Info);
-        assert_eq!(throttling(Some("-1")).level, Severity::Ok);
+    fn settings_that_are_well_need_no_remedy() {
+        let watched = |on: &str, cpus: &str| {
+            let files = [("/proc/sys/kernel/watchdog", on), ("/proc/sys/kernel/watchdog_cpumask", cpus)];
+            watchdog(&Fixture::new(&files).root, &[2, 3], &[0, 1]).level
+        };
+        let levels = [watched("1", "0-3"), watched("1", "0-1"), watched("0", "0-3")];
+        assert_eq!(levels, [Severity::Fix, Severity::Ok, Severity::Ok]);
+        assert_eq!(level(statistics, &[("/proc/sys/vm/stat_interval", "120")]), Severity::Ok);
+        let enabled = "/sys/kernel/mm/transparent_hugepage/enabled";
+        assert_eq!(level(thp, &[(enabled, "always [madvise] never")]), Severity::Ok);
+        assert_eq!(level(throttling, &[("/proc/sys/kernel/sched_rt_runtime_us", "950000")]), Severity::Info);
     }
 
     #[test]
     fn workqueues_elsewhere_are_well() {
-        assert_eq!(workqueues(Some("3"), &[2, 3], &[0, 1], None).level, Severity::Ok);
-        assert_eq!(workqueues(None, &[2, 3], &[0, 1], None).level, Severity::Info);
-        let read = workqueues(Some("f"), &[2, 3], &[0, 1], None);
+        let fixture = |mask: &str| Fixture::new(&[(WORKQUEUE, mask)]);
+        assert_eq!(workqueues(&fixture("3").root, &[2, 3], &[0, 1], None).level, Severity::Ok);
+        assert_eq!(workqueues(&Fixture::new(&[]).root, &[2, 3], &[0, 1], None).level, Severity::Info);
+        let read = workqueues(&fixture("f").root, &[2, 3], &[0, 1], None);
         assert!(read.level == Severity::Fix && read.found.contains("not tried, --try does"), "{read:?}");
     }
 
     #[test]
-    fn an_empty_pool_is_to_be_filled() {
-        let node = |total, free| huge_pages(Node { name: "node1".into(), total, free });
-        let path = "/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages";
-        assert_eq!(told(&node(4, 0)), (Severity::Fix, &*format!("echo 36 > {path}")));
-        assert_eq!(node(4, 1).level, Severity::Ok);
+    fn a_pool_is_filled_where_there_is_memory_for_it() {
+        let root = Root::new("/nowhere");
+        let node = |free, free_kib| {
+            let found = huge_pages(&root, &Node { name: "node1".into(), total: 4, free, free_kib });
+            found.remedy.map(|remedy| remedy.kind)
+        };
+        assert_eq!(node(0, Some(1 << 20)), Some(RemedyKind::FillHugePages));
+        assert_eq!(node(0, None), Some(RemedyKind::FillHugePages));
+        assert_eq!(node(0, Some(1 << 16)), Some(RemedyKind::Advice));
+        assert_eq!(node(1, None), None);
+        assert_eq!(free_kib("Node 0 MemTotal: 9 kB\nNode 0 MemFree:   512 kB\n"), Some(512));
     }
 
     #[test]
     fn what_a_kernel_does_not_say_is_no_fault() {
-        assert_eq!(statistics(Some("soon")).level, Severity::Info);
-        assert_eq!(thp(None).level, Severity::Info);
+        assert_eq!(level(statistics, &[("/proc/sys/vm/stat_interval", "soon")]), Severity::Info);
+        assert_eq!(level(thp, &[]), Severity::Info);
+    }
+
+    /// In a container `/proc/sys` takes no writes: a command there cannot work.
+    #[test]
+    fn a_file_that_takes_no_writes_is_for_those_outside() {
+        let mounts =
+            "1 0 0:1 / / rw - overlay o rw\n2 1 0:5 / /proc rw - proc p rw\n3 2 0:5 /sys /proc/sys ro - proc p rw\n";
+        let files = [("/proc/self/mountinfo", mounts), ("/proc/sys/vm/stat_interval", "1")];
+        let remedy = statistics(&Fixture::new(&files).root).remedy.unwrap();
+        let sentence = "ask whoever started this container to write 120 to /proc/sys/vm/stat_interval";
+        assert_eq!((remedy.kind, remedy.text.as_str()), (RemedyKind::Advice, sentence));
     }
 }

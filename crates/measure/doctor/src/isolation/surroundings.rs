@@ -1,33 +1,36 @@
 //! Neighbours, daemons and the clock.
 
 use super::finding;
-use super::text::read;
-use crate::{Diagnosis, Severity};
+use super::text::{read, shown};
+use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_machine::Topology;
 use seatmap_os::CpuList;
 use seatmap_os::root::FileError;
-use seatmap_os::{Root, task, visibility};
+use seatmap_os::{Root, Tid, task, visibility};
 use seatmap_statistics::words::agreeing;
 
-/// Daemons that move interrupts or reset settings without notice, and how to keep them from it.
-const DAEMONS: [(&str, &str); 2] = [("irqbalance", "systemctl stop irqbalance"), ("tuned", "tuned-adm off")];
+/// Daemons that move interrupts or reset settings without notice. Their units have the same names.
+const DAEMONS: [&str; 2] = ["irqbalance", "tuned"];
+
+/// The folder that is there where systemd runs the computer (sd_booted(3)).
+const SYSTEMD: &str = "/run/systemd/system";
+
+const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
 
 /// Clocks that a program reads without a system call (vDSO of x86-64 and 64-bit Arm).
 const QUICK_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
 /// Looks at all of them.
-pub(super) fn examine(topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
-    let root = Root::new("/");
-    let hidden = visibility::hidden(&root).or_else(|| {
-        visibility::is_in_container(&root).then(|| "a container does not show the processes outside".into())
+pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
+    let hidden = visibility::hidden(root).or_else(|| {
+        visibility::is_in_container(root).then(|| "a container does not show the processes outside".into())
     });
-    let (running, hidden) = match running(&root) {
+    let (running, hidden) = match running(root) {
         Ok(running) => (running, hidden),
         Err(error) => (Vec::new(), Some(format!("{error} cannot be read: {}", error.source))),
     };
-    let daemons = daemons(&running, hidden.as_deref());
-    let clock = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    vec![siblings(topology, cpus), daemons, clocksource(clock.as_deref())]
+    let daemons = daemons(&running, hidden.as_deref(), root.has(SYSTEMD));
+    vec![siblings(root, topology, cpus), daemons, clocksource(root)]
 }
 
 /// PUs outside the set that share a core with one inside it.
@@ -37,46 +40,60 @@ pub(super) fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
     outside.filter(|pu| pu.core.is_some_and(|core| cores.contains(&core))).map(|pu| pu.os).collect()
 }
 
-fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
+fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
     let subject = "smt siblings";
     if topology.pus.iter().any(|pu| pu.core.is_none()) {
         return finding(subject, Severity::Info, "not known: the kernel does not say which PUs share a core", None);
     }
     let outside = neighbours(topology, cpus);
-    match outside.is_empty() {
-        true => finding(subject, Severity::Ok, "no PU outside shares a core with these CPUs", None),
-        false => {
-            let outside = CpuList(outside);
-            let found = format!(
-                // Plural: a verb stands in the braces.
-                "{} {} cores with these and slow{} them while {}: take {} in as well, or offline",
-                outside.named(),
-                agreeing(outside.0.len(), "shares", "share"),
-                agreeing(outside.0.len(), "s", ""),
-                agreeing(outside.0.len(), "it works", "they work"),
-                agreeing(outside.0.len(), "it", "them"),
-            );
-            let offline = |cpu: &u32| format!("echo 0 > /sys/devices/system/cpu/cpu{cpu}/online");
-            let remedy: Vec<String> = outside.0.iter().map(offline).collect();
-            finding(subject, Severity::Fix, found, Some(remedy.join("; ")))
-        }
+    if outside.is_empty() {
+        return finding(subject, Severity::Ok, "no PU outside shares a core with these CPUs", None);
     }
+    let outside = CpuList(outside);
+    let found = format!(
+        // Plural: a verb stands in the braces.
+        "{} {} cores with these and slow{} them while {}: take {} in as well, or offline",
+        outside.named(),
+        agreeing(outside.0.len(), "shares", "share"),
+        agreeing(outside.0.len(), "s", ""),
+        agreeing(outside.0.len(), "it works", "they work"),
+        agreeing(outside.0.len(), "it", "them"),
+    );
+    let switches: Vec<String> =
+        outside.0.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
+    // The kernel lets no program stop the first CPU of most computers, nor any CPU of some virtual ones.
+    let remedy = if switches.iter().all(|switch| root.has(switch)) {
+        Remedy::write_all(root, RemedyKind::TakeOffline, &switches, "0")
+    } else {
+        let mut all = [cpus, &outside.0].concat();
+        all.sort_unstable();
+        Remedy::advice(format!("take whole cores: name --cpus {}, or CPUs of other cores", shown(&all)))
+    };
+    finding(subject, Severity::Fix, found, Some(remedy))
 }
 
-/// The names of all processes.
-fn running(root: &Root) -> Result<Vec<String>, FileError> {
-    Ok(task::processes(root)?.filter_map(|pid| task::name(root, pid)).collect())
+/// All processes, with their names.
+fn running(root: &Root) -> Result<Vec<(Tid, String)>, FileError> {
+    Ok(task::processes(root)?.filter_map(|pid| Some((pid, task::name(root, pid)?))).collect())
 }
 
 /// Daemons among the programs that run; `hidden` says why some of these may not be shown.
-fn daemons(running: &[String], hidden: Option<&str>) -> Diagnosis {
+fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -> Diagnosis {
     let subject = "daemons";
-    let found = DAEMONS.iter().filter(|(name, _)| running.iter().any(|running| running == name));
-    let (names, remedies): (Vec<&str>, Vec<&str>) = found.copied().unzip();
+    let pids_of = |daemon: &str| -> Vec<String> {
+        running.iter().filter(|(_, name)| name == daemon).map(|(pid, _)| pid.to_string()).collect()
+    };
+    let names: Vec<&str> = DAEMONS.into_iter().filter(|daemon| !pids_of(daemon).is_empty()).collect();
     if !names.is_empty() {
         // Plural: "runs" is a verb here.
         let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
-        return finding(subject, Severity::Fix, found, Some(remedies.join("; ")));
+        // 'tuned-adm off' is not enough: the daemon stays, and sets everything again with the next profile.
+        let command = if has_systemd {
+            format!("systemctl stop {}", names.join(" "))
+        } else {
+            format!("kill {}", names.iter().flat_map(|name| pids_of(name)).collect::<Vec<_>>().join(" "))
+        };
+        return finding(subject, Severity::Fix, found, Some(Remedy::new(RemedyKind::StopDaemon, command)));
     }
     match hidden {
         None => finding(subject, Severity::Ok, "none that moves interrupts by itself (irqbalance, tuned)", None),
@@ -84,14 +101,23 @@ fn daemons(running: &[String], hidden: Option<&str>) -> Diagnosis {
     }
 }
 
-fn clocksource(name: Option<&str>) -> Diagnosis {
+fn clocksource(root: &Root) -> Diagnosis {
     let subject = "clocksource";
-    match name {
-        None => finding(subject, Severity::Info, "not known", None),
-        Some(name) if QUICK_CLOCKS.contains(&name) => finding(subject, Severity::Ok, name, None),
-        Some(name) => {
-            let found = format!("{name}: each look at the clock is a system call");
-            finding(subject, Severity::Boot, found, Some("tsc=reliable, if the processor's counter is".into()))
+    let path = format!("{CLOCKS}/current_clocksource");
+    let Some(name) = read(root, &path) else { return finding(subject, Severity::Info, "not known", None) };
+    if QUICK_CLOCKS.contains(&name.as_str()) {
+        return finding(subject, Severity::Ok, name, None);
+    }
+    let found = format!("{name}: each look at the clock is a system call");
+    let available = read(root, &format!("{CLOCKS}/available_clocksource")).unwrap_or_default();
+    match QUICK_CLOCKS.into_iter().find(|clock| available.split_whitespace().any(|name| name == *clock)) {
+        Some(quick) => {
+            let remedy = Remedy::write(root, RemedyKind::ChooseClock, &path, quick);
+            finding(subject, Severity::Fix, found, Some(remedy))
+        }
+        None => {
+            let advice = "start the kernel with tsc=reliable, if the processor's counter is";
+            finding(subject, Severity::No, found, Some(Remedy::advice(advice)))
         }
     }
 }
@@ -99,6 +125,7 @@ fn clocksource(name: Option<&str>) -> Diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Fixture;
     use seatmap_machine::Pu;
 
     fn smt() -> Topology {
@@ -108,27 +135,40 @@ mod tests {
     #[test]
     fn half_a_core_has_a_neighbour() {
         assert_eq!(neighbours(&smt(), &[2, 3, 6]), [7]);
-        let found = siblings(&smt(), &[2, 3, 6]);
-        assert!(found.level == Severity::Fix && found.remedy.unwrap().ends_with("cpu7/online"));
-        assert_eq!(siblings(&smt(), &[2, 6]).level, Severity::Ok);
-        assert_eq!(siblings(&Topology::unknown([0, 1]), &[1]).level, Severity::Info);
+        let fixture = Fixture::new(&[("/sys/devices/system/cpu/cpu7/online", "1")]);
+        let remedy = siblings(&fixture.root, &smt(), &[2, 3, 6]).remedy.unwrap();
+        assert_eq!(remedy.text, "echo 0 > /sys/devices/system/cpu/cpu7/online");
+        assert_eq!(siblings(&fixture.root, &smt(), &[2, 6]).level, Severity::Ok);
+        assert_eq!(siblings(&fixture.root, &Topology::unknown([0, 1]), &[1]).level, Severity::Info);
+        let remedy = siblings(&fixture.root, &smt(), &[4]).remedy.unwrap();
+        let sentence = "take whole cores: name --cpus 0,4, or CPUs of other cores";
+        assert_eq!((remedy.kind, remedy.text.as_str()), (RemedyKind::Advice, sentence), "CPU 0 cannot be stopped");
     }
 
     #[test]
     fn who_moves_interrupts_is_named() {
-        let running = ["init", "irqbalance", "tuned-gui"].map(str::to_owned);
+        let running = [(1, "init"), (7, "irqbalance"), (8, "tuned-gui")].map(|(pid, name)| (pid, name.to_owned()));
         let hidden = Some("a container");
         for hidden in [None, hidden] {
-            assert_eq!(daemons(&running, hidden).found, "irqbalance runs and may undo what a cell sets");
+            let found = daemons(&running, hidden, true);
+            assert_eq!(found.found, "irqbalance runs and may undo what a cell sets");
+            assert_eq!(found.remedy.unwrap().text, "systemctl stop irqbalance");
         }
-        assert_eq!(daemons(&running[..1], None).level, Severity::Ok);
-        assert_eq!(daemons(&running[..1], hidden).level, Severity::Info);
+        assert_eq!(daemons(&running, None, false).remedy.unwrap().text, "kill 7");
+        assert_eq!(daemons(&running[..1], None, true).level, Severity::Ok);
+        assert_eq!(daemons(&running[..1], hidden, true).level, Severity::Info);
     }
 
     #[test]
     fn slow_clocks_are_told() {
-        assert_eq!(clocksource(Some("tsc")).level, Severity::Ok);
-        assert_eq!(clocksource(Some("hpet")).level, Severity::Boot);
-        assert_eq!(clocksource(None).level, Severity::Info);
+        let clock = |current: &str, available: &str| {
+            let current = (&*format!("{CLOCKS}/current_clocksource"), current);
+            let available = (&*format!("{CLOCKS}/available_clocksource"), available);
+            clocksource(&Fixture::new(&[current, available]).root).level
+        };
+        assert_eq!(clock("tsc", "tsc hpet"), Severity::Ok);
+        assert_eq!(clock("hpet", "tsc hpet"), Severity::Fix);
+        assert_eq!(clock("hpet", "hpet acpi_pm"), Severity::No, "the kernel found the counter unstable");
+        assert_eq!(clocksource(&Fixture::new(&[]).root).level, Severity::Info);
     }
 }

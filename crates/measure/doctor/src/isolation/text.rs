@@ -3,9 +3,9 @@
 use seatmap_os::CpuList;
 use seatmap_os::{CpuSet, Root};
 
-/// The text of a file of this computer; `None` where it cannot be read.
-pub(super) fn read(path: &str) -> Option<String> {
-    Root::new("/").read(path).ok()
+/// The text of a file of a computer; `None` where it cannot be read.
+pub(super) fn read(root: &Root, path: &str) -> Option<String> {
+    root.read(path).ok()
 }
 
 /// A list of CPUs; empty where the text is empty or not a list.

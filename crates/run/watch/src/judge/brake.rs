@@ -10,13 +10,19 @@ use std::collections::HashSet;
 /// wants their CPUs.
 const WAITS_PERCENT: f64 = 10.0;
 
+/// The share of the time from which a thread that runs or waits never sleeps, in percent.
+const ALL_PERCENT: f64 = 97.0;
+
+/// How near to a limit a thread runs that has reached it, in percent: a watched time need not be whole periods.
+const NEAR_PERCENT: f64 = 4.0;
+
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     facts.seating.brakes.iter().filter_map(|brake| of_brake(facts, brake)).collect()
 }
 
 fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
     let tids: HashSet<_> = brake.tids.iter().collect();
-    let is_held = |sitter: &&Sitter| tids.contains(&sitter.tid()) && sitter.is_busy();
+    let is_held = |sitter: &&Sitter| tids.contains(&sitter.tid()) && sitter.is_busy() && has_reached(brake, sitter);
     let busy: Vec<&Sitter> = facts.sitters.iter().filter(is_held).collect();
     let waits = |sitter: &&Sitter| sitter.thread.wait_percent.unwrap_or(0.0);
     let most = busy.iter().map(waits).fold(0.0, f64::max);
@@ -29,6 +35,14 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
         ),
         "cpu.uclamp.max" if !busy.is_empty() => {
             format!("the control group {group} is {words} and has {threads}: the kernel keeps their CPUs slow")
+        }
+        "cpu.rt_runtime_us" | "sched_rt_runtime_us" if !busy.is_empty() => {
+            let of = if file.starts_with("/proc/") {
+                "this computer".to_owned()
+            } else {
+                format!("the control group {group}")
+            };
+            format!("{of} is {words}, and {threads} had that: the kernel stopped them for the rest of each period")
         }
         // Threads that are stopped are not busy.
         "memory.high" if brake.stops_watched.is_some_and(|stops| stops > 0) => {
@@ -47,8 +61,20 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
             "ask whoever started this container to change {file}, which cannot be written from inside"
         ))
     } else {
-        finding.mended_by(Remedy::release_group(file, brake.unit.as_deref()))
+        finding.mended_by(match brake.real_time_percent {
+            Some(_) => Remedy::lift_throttling(file),
+            None => Remedy::release_group(file, brake.unit.as_deref()),
+        })
     })
+}
+
+/// Whether a thread wanted its CPU all the time, and got the share that a limit on real-time threads leaves it: the
+/// kernel counts the time in which it is stopped as waiting. True of other settings.
+fn has_reached(brake: &GroupBrake, sitter: &Sitter) -> bool {
+    let Some(percent) = brake.real_time_percent else { return true };
+    let run_percent = sitter.thread.run_percent;
+    let wants_all = sitter.thread.wait_percent.is_none_or(|waits| run_percent + waits >= ALL_PERCENT);
+    wants_all && (run_percent - percent).abs() <= NEAR_PERCENT
 }
 
 #[cfg(test)]
@@ -81,5 +107,25 @@ mod tests {
         let memory = held("memory.high", Some(4), 0.0);
         assert!(memory[0].what.contains("stopped its threads 8 times a second"), "{memory:?}");
         assert_eq!(held("memory.high", Some(0), 0.0), []);
+    }
+
+    #[test]
+    fn a_real_time_thread_that_is_stopped_at_its_limit_is_told() {
+        let limited = |run_percent, wait_percent| {
+            let mut made = Made::new(4).busy(7, 7, "1", run_percent, wait_percent).policy("fifo");
+            made.seating.brakes.push(GroupBrake {
+                file: "/proc/sys/kernel/sched_rt_runtime_us".to_owned(),
+                words: "limited".to_owned(),
+                real_time_percent: Some(95.0),
+                tids: vec![7],
+                ..GroupBrake::default()
+            });
+            judge(&made.facts())
+        };
+        let found = limited(95.2, 4.8);
+        assert!(found[0].what.starts_with("this computer is limited, and 1 busy thread had that"), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("echo -1 > /proc/sys/kernel/sched_rt_runtime_us"));
+        assert_eq!(limited(94.0, 0.0), [], "it sleeps at times");
+        assert_eq!(limited(60.0, 40.0), [], "another thread has its CPU");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, Sitter, count, cpus};
 use super::moved::Elsewhere;
+use super::variables;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
@@ -19,7 +20,7 @@ type Pair<'p, 'a> = (&'p Sitter<'a>, &'p ExpectedSeat);
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let Some(expected) = facts.expected else { return Vec::new() };
     let pairs = facts.seated(expected);
-    let mut found = elsewhere(&pairs);
+    let mut found = elsewhere(facts, &pairs);
     found.extend(was_elsewhere(expected, &pairs));
     found.extend(impossible(facts, &pairs));
     found.extend(misplaced(expected));
@@ -32,12 +33,12 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Threads whose mask is another than their seat, a finding for each process.
-fn elsewhere(pairs: &[Pair]) -> Vec<Finding> {
+fn elsewhere(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
     let mut by_process: BTreeMap<Tid, Vec<Pair>> = BTreeMap::new();
     for (sitter, seat) in pairs.iter().filter(|(sitter, seat)| sitter.mask != seat.cpus) {
         by_process.entry(sitter.thread.pid).or_default().push((sitter, seat));
     }
-    by_process.into_iter().map(|(pid, wrong)| of_process(pid, &wrong, pairs)).collect()
+    by_process.into_iter().map(|(pid, wrong)| of_process(facts, pid, &wrong, pairs)).collect()
 }
 
 /// Threads that have their seat at the end, and had not all the time. The launcher that shows its seats may have given
@@ -57,7 +58,7 @@ fn was_elsewhere(expected: &Expected, pairs: &[Pair]) -> Vec<Finding> {
     pairs.iter().filter_map(one).collect()
 }
 
-fn of_process(pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
+fn of_process(facts: &Facts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
     let told = |(sitter, seat): &Pair| {
         let (may, label) = (cpus(&sitter.mask), &seat.label);
         format!("{} may run on {may}, and the seat of {label} is {}", sitter.named(), cpus(&seat.cpus))
@@ -70,12 +71,13 @@ fn of_process(pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
     let share = 100.0 * wrong.len() as f64 / pairs.len() as f64;
     let age_s = wrong.iter().map(|(sitter, _)| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
     let finding = Finding::wrong(RULE, what).of(pid).tids(wrong.iter().map(|(sitter, _)| sitter.tid()));
-    finding.on(&misplaced).since(age_s).measured(share, "percent of the threads").mended_by_all(remedies(wrong))
+    finding.on(&misplaced).since(age_s).measured(share, "percent of the threads").mended_by_all(remedies(facts, wrong))
 }
 
-/// A command for each thread.
-fn remedies(wrong: &[Pair]) -> impl Iterator<Item = Remedy> {
-    wrong.iter().map(|(sitter, seat)| Remedy::bind(&seat.cpus, [sitter.tid()]))
+/// A command for each thread whose control group allows its seat. The others are [`impossible`].
+fn remedies<'p>(facts: &'p Facts, wrong: &'p [Pair]) -> impl Iterator<Item = Remedy> + 'p {
+    let can_sit = |(sitter, seat): &&Pair| seat.cpus.is_subset(&facts.allowed_to(sitter));
+    wrong.iter().filter(can_sit).map(|(sitter, seat)| Remedy::bind(&seat.cpus, [sitter.tid()]))
 }
 
 /// Processes that belong on another computer.
@@ -88,14 +90,20 @@ fn misplaced(expected: &Expected) -> impl Iterator<Item = Finding> {
 fn impossible(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
     let forbidden = |(sitter, seat): &Pair| {
         let pid = sitter.thread.pid;
-        let outside = seat.cpus.without(&facts.allowed(pid));
-        let why = match outside.within(&facts.online).is_empty() {
-            true => "do not run here",
-            false => "are outside its control group",
+        let outside = seat.cpus.without(&facts.allowed_to(sitter));
+        let runs = outside.is_subset(&facts.online);
+        let group = facts.group_of(sitter).filter(|group| runs && group.cpus.is_some());
+        let why = match group {
+            Some(group) => format!("are outside its control group {}", group.path),
+            None => "do not run here".to_owned(),
         };
         let what = format!("the seat of {} is {}; of these {outside} {why}", seat.label, cpus(&seat.cpus));
         let finding = Finding::wrong("partial", what).of(pid).tids([sitter.tid()]).on(&outside);
-        (!outside.is_empty()).then_some(finding)
+        let mended = match group {
+            Some(group) => variables::widened_for(finding, group, &seat.cpus, sitter.tid()),
+            None => finding,
+        };
+        (!outside.is_empty()).then_some(mended)
     };
     pairs.iter().filter_map(forbidden).collect()
 }

@@ -160,6 +160,18 @@ impl<'a> Facts<'a> {
         listed.unwrap_or_else(|| self.online.clone())
     }
 
+    /// The CPUs that the control group of a thread allows: its own group's where it has one, else its process's.
+    pub fn allowed_to(&self, sitter: &Sitter) -> CpuSet {
+        let own = sitter.thread.group.as_ref().and_then(group_cpus);
+        own.unwrap_or_else(|| self.allowed(sitter.thread.pid))
+    }
+
+    /// The control group of a thread.
+    pub fn group_of(&self, sitter: &Sitter<'a>) -> Option<&'a Group> {
+        let of_process = || self.process(sitter.thread.pid)?.group.as_ref();
+        sitter.thread.group.as_ref().or_else(of_process)
+    }
+
     /// The CPUs that a process may be seated on: those of its cell, or the usual ones that its control group allows.
     pub fn seats_of(&self, pid: Tid) -> CpuSet {
         let allowed = self.allowed(pid);

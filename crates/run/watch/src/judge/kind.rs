@@ -19,7 +19,7 @@ pub(super) fn slow(facts: &Facts) -> Vec<Finding> {
 }
 
 fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
-    let allowed = facts.allowed(sitter.thread.pid);
+    let allowed = facts.allowed_to(sitter);
     let idle = facts.idle(&facts.of_kind(CoreKind::Performance)).within(&allowed);
     let first = idle.first()?;
     let what = format!(

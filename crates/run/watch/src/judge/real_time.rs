@@ -35,7 +35,7 @@ fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         taker.thread.policy,
         taker.thread.real_time_priority
     );
-    let rest = facts.allowed(sitter.thread.pid).within(&facts.usual).without(&CpuSet::single(cpu));
+    let rest = facts.allowed_to(sitter).within(&facts.usual).without(&CpuSet::single(cpu));
     let finding = Finding::wrong("real-time", what).of(sitter.thread.pid).tids([sitter.tid(), taker.tid()]);
     let finding =
         finding.on(&CpuSet::single(cpu)).since(facts.seating.watched_s).measured(waits, "percent of the time");

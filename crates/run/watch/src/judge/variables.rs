@@ -4,7 +4,7 @@ use super::facts::{Facts, Sitter, count, cpus, union};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::{Group, Process, Variable};
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuSet, Tid};
 
 /// Variables of launchers. A launcher binds before the program begins, so that they hold for every program.
 const OF_LAUNCHERS: [&str; 3] = ["SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "MV2_CPU_MAPPING"];
@@ -125,6 +125,26 @@ fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) ->
 /// Gives these CPUs to each group that lacks them, the outermost first: the kernel gives a group no CPU that the group
 /// above it does not have.
 fn widened(finding: Finding, group: &Group, wanted: &CpuSet) -> Finding {
+    mended_by_width(finding, widening(group, wanted))
+}
+
+/// The same, and seats a thread there afterwards.
+pub(super) fn widened_for(finding: Finding, group: &Group, seat: &CpuSet, tid: Tid) -> Finding {
+    let mut remedies = widening(group, seat);
+    if !remedies.is_empty() {
+        remedies.push(Remedy::bind(seat, [tid]));
+    }
+    mended_by_width(finding, remedies)
+}
+
+fn mended_by_width(finding: Finding, remedies: Vec<Remedy>) -> Finding {
+    match remedies.is_empty() {
+        true => finding.advised("ask whoever made the control group to give it these CPUs"),
+        false => finding.mended_by_all(remedies),
+    }
+}
+
+fn widening(group: &Group, wanted: &CpuSet) -> Vec<Remedy> {
     let mut low = Vec::new();
     for level in group.cpusets.iter().rev() {
         let has = CpuSet::of_list(&level.cpus).unwrap_or_default();
@@ -136,10 +156,7 @@ fn widened(finding: Finding, group: &Group, wanted: &CpuSet) -> Finding {
             });
         }
     }
-    match low.is_empty() {
-        true => finding.advised("ask whoever made the control group to give it these CPUs"),
-        false => finding.mended_by_all(low),
-    }
+    low
 }
 
 /// Threads with CPUs in their mask that they can never get.

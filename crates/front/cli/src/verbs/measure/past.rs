@@ -5,8 +5,9 @@ use seatmap_console::{here, output};
 use seatmap_host::remembered;
 use seatmap_machine::{CoreDistance, PairStatus, Profile, Wakeups};
 use seatmap_measure::change;
-use seatmap_os::affinity;
+use seatmap_os::cpus::Cpus;
 use seatmap_os::trusted::{TrustError, TrustedFolder};
+use seatmap_os::{CpuList, affinity};
 use seatmap_statistics::words::counted;
 use std::path::Path;
 
@@ -35,18 +36,38 @@ pub fn remember(profile: &Profile, source: &Source) {
         return;
     }
     let Some(path) = here::host_profile() else { return };
+    let set_apart = Cpus::read().map(|here| here.set_apart).unwrap_or_default();
+    let lost = before_of_this_computer().map(|before| lost(&before, profile, &set_apart)).unwrap_or_default();
+    if !lost.is_empty() {
+        let (cpus, list) = (CpuList(lost), CpuList(profile.topology.os_indices().collect()));
+        return output::tell(&format!(
+            "not remembered: the remembered measurement has {} as well, which the kernel was started to set apart; \
+             --cpus {list} measures all",
+            cpus.named()
+        ));
+    }
     match keep(&path, &with_remembered(profile)) {
         Ok(()) => profile.core_distance.as_ref().and_then(unsteady).iter().for_each(|line| output::tell(line)),
         Err(error) => output::tell(&format!("not remembered: {error}")),
     }
 }
 
+fn before_of_this_computer() -> Option<Profile> {
+    remembered::latest().ok().flatten().filter(|before| remembered::of_this_computer(before).is_ok())
+}
+
+/// The CPUs set apart whose distances are remembered, and that a new profile does not have.
+fn lost(before: &Profile, now: &Profile, set_apart: &[u32]) -> Vec<u32> {
+    let measured = |profile: &Profile| profile.core_distance.as_ref().map_or_else(Vec::new, |known| known.pus.clone());
+    let (before, now) = (measured(before), measured(now));
+    set_apart.iter().filter(|cpu| before.contains(cpu) && !now.contains(cpu)).copied().collect()
+}
+
 /// The profile with the speeds and wakeups that are remembered of this computer, where it has none of its own:
 /// distances are measured more often.
 fn with_remembered(profile: &Profile) -> Profile {
     let mut with = profile.clone();
-    let before = remembered::latest().ok().flatten().filter(|before| remembered::of_this_computer(before).is_ok());
-    let Some(before) = before else { return with };
+    let Some(before) = before_of_this_computer() else { return with };
     let is_here = |os: &u32| profile.topology.pu(*os).is_some();
     with.speed = with.speed.or(before.speed.filter(|speed| speed.pus.iter().all(is_here)));
     let are_here = |wakeups: &Wakeups| wakeups.pairs.iter().flat_map(|pair| &pair.pus).all(is_here);
@@ -77,7 +98,21 @@ fn unsteady(distance: &CoreDistance) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::{Matrix, Square};
+    use seatmap_machine::{Matrix, Origin, OriginKind, Square, Topology};
+
+    #[test]
+    fn a_measurement_without_cpus_set_apart_does_not_replace_one_with_them() {
+        let measured = |pus: &[u32]| {
+            let origin = Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+            let mut profile = Profile::new("test", origin, Topology::unknown(0..4));
+            profile.core_distance = Some(CoreDistance::imported(pus.to_vec(), Matrix::filled(pus.len(), 80.0)));
+            profile
+        };
+        let (all, usual) = (measured(&[0, 1, 2, 3]), measured(&[0, 1]));
+        assert_eq!(lost(&all, &usual, &[2, 3]), [2, 3]);
+        assert!(lost(&usual, &all, &[2, 3]).is_empty());
+        assert!(lost(&all, &usual, &[]).is_empty(), "CPUs that have gone keep nothing from being remembered");
+    }
 
     #[test]
     fn pairs_without_a_steady_distance_are_counted() {

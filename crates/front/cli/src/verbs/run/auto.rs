@@ -1,7 +1,7 @@
 //! `seatmap run --auto`: seats that are tried while the program runs.
 
 use crate::args::Run;
-use crate::verbs::{check, observe};
+use crate::verbs::observe;
 use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::here::host_name;
 use seatmap_console::interrupt::Interrupt;
@@ -14,7 +14,8 @@ use seatmap_live::log::{FORMAT, Header, Line, Log, written};
 use seatmap_live::meter::Meter;
 use seatmap_live::{Conductor, Rules, Soft};
 use seatmap_observe::{End, Means, Method, Session, Subject};
-use seatmap_os::{CpuSet, whole_file};
+use seatmap_os::cpus::Cpus;
+use seatmap_os::{CpuSet, Tid, task, whole_file};
 use seatmap_report::auto;
 use seatmap_report::counted;
 use std::fs::File;
@@ -45,7 +46,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     let mut file = typed.live.log.as_deref().map(LogFile::create).transpose()?;
     let subject = subject(typed)?;
     let interrupt = Interrupt::listen()?;
-    let (allowed, topology) = seats()?;
+    let (allowed, topology) = seats(&typed.pid)?;
     let profile = input::profile("host").ok();
     let guard = Guard::begin(Command::new("/proc/self/exe").args(["run", "--guard"])).map_err(CliError::work)?;
     // The counter counts what is executed next, so the program comes right after it.
@@ -101,11 +102,23 @@ fn subject(typed: &Run) -> Result<Subject, CliError> {
     Ok(Subject::Command { words: typed.command.clone(), leaves_stdout: false })
 }
 
-/// The CPUs that this process may use, and what they share.
-fn seats() -> Result<(CpuSet, seatmap_machine::Topology), CliError> {
-    let allowed = CpuSet::of_thread(0).map_err(CliError::work)?;
-    let topology = check::topology()?;
-    Ok((allowed, topology))
+/// The CPUs for seats, and what they share: those of this process's mask, and those that the kernel was started to set
+/// apart where threads of the program were put there already.
+fn seats(pids: &[Tid]) -> Result<(CpuSet, seatmap_machine::Topology), CliError> {
+    let own = CpuSet::of_thread(0).map_err(CliError::work)?;
+    let set_apart: CpuSet = Cpus::read().map_err(CliError::work)?.set_apart.into_iter().collect();
+    let topology = seatmap_host::topology::reachable().map_err(CliError::work)?;
+    let mut tids = Vec::new();
+    for pid in pids {
+        tids.extend(task::threads(*pid).map_err(CliError::work)?);
+    }
+    let masks = tids.into_iter().filter_map(|tid| CpuSet::of_thread(tid).ok());
+    Ok((with_named(own, &set_apart, masks), topology))
+}
+
+/// A process's CPUs with those that are set apart and stand in one of these masks.
+fn with_named(own: CpuSet, set_apart: &CpuSet, masks: impl Iterator<Item = CpuSet>) -> CpuSet {
+    masks.fold(own, |all, mask| all.with(&mask.within(set_apart)))
 }
 
 fn header(typed: &Run, metric: &str, means: String) -> Header {
@@ -164,4 +177,18 @@ fn told(line: &Line) -> String {
 /// A document as one line of words: JSON without its punctuation around names.
 fn plain(document: &impl serde::Serialize) -> String {
     serde_json::to_string(document).unwrap_or_default().replace('"', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_set_apart_are_for_a_program_that_was_put_there() {
+        let set = |list: &str| CpuSet::of_list(list).unwrap();
+        let seats = |masks: &[&str]| with_named(set("0-1"), &set("4-7"), masks.iter().map(|mask| set(mask)));
+        assert_eq!(seats(&["4", "0-5"]), set("0-1,4-5"));
+        assert_eq!(seats(&["0-3"]), set("0-1"), "CPUs that another mask keeps from this process");
+        assert_eq!(seats(&[]), set("0-1"));
+    }
 }

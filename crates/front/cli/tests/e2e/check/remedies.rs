@@ -1,7 +1,7 @@
 //! Remedies that `check` prints, executed: after each, the same check finds nothing.
 
 use super::groups::mended;
-use super::{Checked, bind_all, check_pid, is_root, threads, threads_with, until};
+use super::{Checked, bind_all, check_pid, is_root, plan, threads, threads_with, until};
 use crate::common::Place;
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
@@ -22,6 +22,7 @@ fn executed_by(kind: RemedyKind) -> Result<&'static str, &'static str> {
         RemedyKind::OrdinaryPolicy => Ok("a_real_time_policy_is_taken"),
         RemedyKind::MoveInterrupt => Ok("interrupts_are_sent_away"),
         RemedyKind::RaiseQuotaV2 => Ok("a_quota_is_raised_by_its_remedy"),
+        RemedyKind::LiftThrottling => Ok("the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted"),
         RemedyKind::MoveMemory => Err("two NUMA nodes with memory"),
         RemedyKind::RaiseQuotaOfUnit | RemedyKind::WidenUnit => Err("a computer that systemd runs"),
     }
@@ -36,6 +37,7 @@ fn every_kind_of_remedy_is_executed() {
         include_str!("faults.rs"),
         include_str!("../../../../../measure/doctor/src/measuring.rs"),
         include_str!("../../../../../run/watch/src/remedy.rs"),
+        include_str!("../../../../../ground/os/src/hierarchy/tests.rs"),
     ];
     for kind in RemedyKind::ALL {
         match executed_by(kind) {
@@ -100,5 +102,37 @@ fn a_group_is_widened() {
     let checked = until(|| check_pid(&place, pid, &[]), is_cut);
     assert_eq!(mended(&checked, "partial"), "widen-group");
     until(|| check_pid(&place, pid, &[]), |checked| !is_cut(checked));
+    drop(program);
+}
+
+/// One thread of a program is in a control group with fewer CPUs than its process: `taskset` alone cannot seat it.
+#[test]
+fn a_group_of_one_thread_is_widened() {
+    let [a, b] = two_cpus();
+    if !are_two([a, b]) || !is_root() {
+        return;
+    }
+    let set = |group: &Group| {
+        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems")).unwrap_or_else(|_| "0".to_owned());
+        group.set("cpuset.mems", nodes.trim())?;
+        group.set("cpuset.cpus", &a.to_string()).filter(|()| group.0.join("tasks").exists())
+    };
+    let Some(group) = Group::new("cpuset").filter(|group| set(group).is_some()) else {
+        return seatmap_needs::skipped!("no cpuset of version 1 can be made here");
+    };
+    let Some(program) = threads(1, "sleep") else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    let mut tids = seatmap_os::task::threads(pid).unwrap();
+    tids.sort_unstable();
+    plan(&place, &[a, b]);
+    bind_all(pid, &[a]);
+    group.set("tasks", &tids[1].to_string()).unwrap();
+    let is_found = |checked: &Checked| !checked.of_rule("partial").is_empty();
+    let checked = until(|| check_pid(&place, pid, &["--expect", "plan.json"]), is_found);
+    let what = checked.wrong("partial")["what"].as_str().unwrap();
+    assert!(what.contains(group.name()), "{what}");
+    assert_eq!(mended(&checked, "partial"), "widen-group");
+    let healthy = until(|| check_pid(&place, pid, &["--expect", "plan.json"]), |checked| !is_found(checked));
+    assert!(healthy.of_rule("expect").is_empty(), "{:?}", healthy.document["findings"]);
     drop(program);
 }

@@ -1,0 +1,35 @@
+//! Files of an imagined computer, for tests.
+
+use seatmap_os::Root;
+use std::process::Command;
+
+/// A computer below a temporary folder.
+pub(crate) struct Fixture {
+    folder: tempfile::TempDir,
+    pub(crate) root: Root,
+}
+
+impl Fixture {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let fixture = Fixture { folder, root };
+        files.iter().for_each(|(path, text)| fixture.put(path, text));
+        fixture
+    }
+
+    /// Makes a file, or gives it another text.
+    pub(crate) fn put(&self, path: &str, text: &str) {
+        let path = self.root.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("{text}\n")).unwrap();
+    }
+
+    /// Executes a command with its paths below this folder.
+    pub(crate) fn execute(&self, command: &str) {
+        let folder = self.folder.path().display().to_string();
+        let here =
+            command.replace(" /proc/", &format!(" {folder}/proc/")).replace(" /sys/", &format!(" {folder}/sys/"));
+        assert!(Command::new("sh").args(["-c", &here]).status().unwrap().success(), "{here}");
+    }
+}
